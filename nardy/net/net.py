@@ -1,0 +1,299 @@
+"""An exported net: an additive first layer, tails by phase, and a softmax over outcomes.
+
+    net = Net.load("checkpoints/short-01")
+    net.outcomes(boards)     # float32[N, 6], chances of the outcomes for the player on roll
+    net.equity(boards)       # float32[N], his mean points
+
+A `Net` is weights and never changes; an `Evaluator` is the memory in which one thread evaluates
+it. numpy is enough; with numba the first layer runs as a kernel, by difference where boards
+share a parent.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy.net import kernels
+from nardy.net.features import (
+    CELLS,
+    COUNTS,
+    FEATURE_VERSION,
+    cells_of,
+    phases_of,
+    table_index,
+    turn_table,
+)
+from nardy.net.weights import read_tensors
+from nardy.rules import kernel
+from nardy.rules.batch import Afterstates
+from nardy.rules.board import Boards, flip
+from nardy.rules.hitting import MAX_RESULTS
+from nardy.rules.variants import Variant, variant
+
+FORMAT = 1
+Floats = NDArray[np.float32]
+Layer = tuple[Floats, Floats]  # weight [in, out], bias [out]
+
+
+@dataclass(frozen=True)
+class Net:
+    """Weights of one value network.
+
+    variant: the game it was trained for.
+    table: float32[28, 31, H]; bias: float32[H] (see features.py).
+    tails: for each phase its layers; the last gives a logit for each of variant.outcomes.
+    """
+
+    variant: Variant
+    table: Floats
+    bias: Floats
+    tails: tuple[tuple[Layer, ...], ...]
+    turned: Floats = field(repr=False)
+    meta: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def build(
+        game: Variant,
+        table: Floats,
+        bias: Floats,
+        tails: Sequence[Sequence[Layer]],
+        meta: dict[str, Any] | None = None,
+    ) -> "Net":
+        """A net from its arrays."""
+        layers = tuple(tuple(tail) for tail in tails)
+        return Net(game, table, bias, layers, turn_table(table), meta or {})
+
+    @staticmethod
+    def load(path: str | Path) -> "Net":
+        """The net in an exported folder (net.safetensors and meta.json).
+
+        Raises ValueError, in one sentence, where the folder is not a net of this format.
+        """
+        folder = Path(path)
+        meta = _read_meta(folder / "meta.json")
+        tensors = read_tensors(folder / "net.safetensors")
+        try:
+            game = variant(meta["variant"], **_variant_options(meta))
+            arrays = {name: value.astype(np.float32) for name, value in tensors.items()}
+            tails = [
+                [
+                    (arrays[f"tail.{phase}.{layer}.weight"], arrays[f"tail.{phase}.{layer}.bias"])
+                    for layer in range(meta["tail_layers"])
+                ]
+                for phase in range(meta["phases"])
+            ]
+            return Net.build(game, arrays["table"], arrays["bias"], tails, meta)
+        except KeyError as error:
+            raise ValueError(f"the net in {str(path)!r} lacks {error}") from None
+
+    def outcomes(self, boards: Boards) -> Floats:
+        """float32[N, K]: chances of `variant.outcomes` for the player on roll, before his roll."""
+        return Evaluator(self).outcomes(boards)
+
+    def equity(self, boards: Boards) -> Floats:
+        """float32[N]: mean points of the player on roll, cubeless."""
+        return self.outcomes(boards) @ np.array(self.variant.outcomes, np.float32)
+
+
+def _read_meta(path: Path) -> dict[str, Any]:
+    try:
+        meta = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise ValueError(f"{str(path.parent)!r} holds no meta.json: it is not a net") from None
+    except ValueError as error:
+        raise ValueError(f"{str(path)!r} is not JSON: {error}") from None
+    for name, ours in (("format", FORMAT), ("features", FEATURE_VERSION)):
+        if meta.get(name) != ours:
+            raise ValueError(f"{str(path)!r} has {name} {meta.get(name)!r}; this code reads {ours}")
+    return dict(meta)
+
+
+def _variant_options(meta: dict[str, Any]) -> dict[str, Any]:
+    options = dict(meta.get("variant_options", {}))
+    if options.get("start") is not None:
+        options["start"] = {int(point): count for point, count in options["start"].items()}
+    return options
+
+
+class Tail(Protocol):
+    """Computes logits from the first layer's output, for the rows of one phase."""
+
+    half: bool
+    """Whether the activations it takes are bfloat16 (in uint16) rather than float32."""
+
+    def __call__(self, activations: NDArray[Any], phase: int, logits: Floats) -> None:
+        """activations: [M, H] of one phase; logits: float32[M, K], written."""
+
+
+class NumpyTail:
+    """The tail as numpy matrix products in float32."""
+
+    half = False
+
+    def __init__(self, net: Net) -> None:
+        self.tails = net.tails
+
+    def __call__(self, activations: NDArray[Any], phase: int, logits: Floats) -> None:
+        x = activations
+        *hidden, (weight, bias) = self.tails[phase]
+        for hidden_weight, hidden_bias in hidden:
+            x = x @ hidden_weight
+            x += hidden_bias
+            np.maximum(x, 0, out=x)
+        np.matmul(x, weight, out=logits)
+        logits += bias
+
+
+class Evaluator:
+    """Memory and methods with which one thread evaluates a net."""
+
+    def __init__(self, net: Net, tail: Tail | None = None, block: int = 1024) -> None:
+        """block: rows evaluated together, so that they stay in the second-level cache."""
+        self.block = block
+        self.load(net, tail)
+        rows = block + MAX_RESULTS
+        width, outcomes = len(net.bias), len(net.variant.outcomes)
+        half = self.tail.half
+        self._floats = np.empty((0 if half else rows, width), np.float32)
+        self._halves = np.empty((rows if half else 0, width), np.uint16)
+        self._logits = np.empty((rows, outcomes), np.float32)
+        self._totals = np.empty((2, width), np.float32)
+        self._slots = np.empty(rows, np.int64)
+        self._counts = np.zeros(len(net.tails), np.int64)
+        self._won = np.empty(rows, np.int8)
+        self._chances = np.empty(outcomes, np.float32)
+
+    def load(self, net: Net, tail: Tail | None = None) -> None:
+        """Go on with other weights of the same shape."""
+        self.net = net
+        self.tail: Tail = tail or NumpyTail(net)
+        self._points = np.array(net.variant.outcomes, np.float32)
+
+    def outcomes(self, boards: Boards) -> Floats:
+        """float32[N, K]: chances of `variant.outcomes` for the player on roll."""
+        boards = np.ascontiguousarray(np.atleast_2d(boards), np.int8)
+        chances = np.empty((len(boards), len(self._points)), np.float32)
+        for begin in range(0, len(boards), self.block):
+            part = boards[begin : begin + self.block]
+            self._outcomes_of_block(part, chances[begin : begin + self.block])
+        return chances
+
+    def values(self, parents: Boards, results: Afterstates) -> Floats:
+        """float32[N]: equity of each afterstate for the player who moved, exact where it ends.
+
+        parents: int8[B, 26] that `results` were made from.
+        """
+        values = np.empty(len(results.boards), np.float32)
+        offsets = results.offsets
+        begin = 0
+        while begin < len(parents):
+            end = int(np.searchsorted(offsets, offsets[begin] + self.block, "right")) - 1
+            end = min(max(end, begin + 1), len(parents))
+            rows = slice(offsets[begin], offsets[end])
+            self._values_of_block(
+                parents[begin:end], results.boards[rows], offsets[begin : end + 1], values[rows]
+            )
+            begin = end
+        return values
+
+    def best(self, parents: Boards, results: Afterstates) -> NDArray[np.int64]:
+        """int64[B]: the row in `results` of the best afterstate of each parent."""
+        best = np.empty(len(parents), np.int64)
+        kernels.best_rows(self.values(parents, results), results.offsets, best)
+        return best
+
+    def _outcomes_of_block(self, boards: Boards, chances: Floats) -> None:
+        net, n = self.net, len(boards)
+        slots = self._sort(boards)
+        if kernel.jit_enabled:
+            kernels.first_layer(
+                boards,
+                net.variant.checkers,
+                net.table,
+                net.bias,
+                slots,
+                *self._first_layer_memory(),
+            )
+        else:
+            self._first_layer_by_numpy(boards, slots)
+        kernels.softmax_rows(self._tail_logits(n), slots, chances)
+
+    def _values_of_block(
+        self, parents: Boards, children: Boards, offsets: NDArray[np.int64], values: Floats
+    ) -> None:
+        net, n = self.net, len(children)
+        slots = self._sort(children)
+        if kernel.jit_enabled:
+            kernels.first_layer_of_afterstates(
+                parents,
+                children,
+                offsets,
+                net.variant.checkers,
+                net.turned,
+                net.bias,
+                slots,
+                *self._first_layer_memory(),
+            )
+        else:
+            self._first_layer_by_numpy(flip(children), slots)
+        logits = self._tail_logits(n)
+        kernels.value_rows(logits, slots, self._won, self._points, self._chances, values)
+
+    def _first_layer_memory(self) -> tuple[Any, ...]:
+        bits = self._totals.view(np.int32)
+        return self._totals, bits, self.tail.half, self._floats, self._halves
+
+    def _sort(self, boards: Boards) -> NDArray[np.int64]:
+        slots = self._slots[: len(boards)]
+        kernels.sort_rows(
+            boards,
+            self.net.variant.checkers,
+            len(self.net.tails),
+            slots,
+            self._counts,
+            self._won,
+        )
+        return slots
+
+    def _first_layer_by_numpy(self, boards: Boards, slots: NDArray[np.int64]) -> None:
+        self._floats[slots] = first_layer(self.net, boards)
+
+    def _tail_logits(self, n: int) -> Floats:
+        activations = (self._halves if self.tail.half else self._floats)[:n]
+        logits = self._logits[:n]
+        begin = 0
+        for phase, count in enumerate(self._counts.tolist()):
+            if count:
+                self.tail(activations[begin : begin + count], phase, logits[begin : begin + count])
+            begin += count
+        return logits
+
+
+def first_layer(net: Net, boards: Boards) -> Floats:
+    """float32[N, H], the first layer after its ReLU, in numpy: the kernels' slow twin."""
+    rows = net.table.reshape(CELLS * COUNTS, -1)
+    index = table_index(cells_of(boards, net.variant.checkers))
+    total = np.repeat(net.bias[None], len(boards), 0)
+    for cell in range(CELLS):
+        total += rows[index[:, cell]]
+    return np.maximum(total, 0)
+
+
+def outcomes_by_numpy(net: Net, boards: Boards) -> Floats:
+    """float32[N, K], as Net.outcomes, with numpy alone and nothing clever: its slow twin."""
+    activations = first_layer(net, boards)
+    phases = phases_of(boards, len(net.tails))
+    logits = np.empty((len(boards), len(net.variant.outcomes)), np.float32)
+    tail = NumpyTail(net)
+    for phase in range(len(net.tails)):
+        rows = phases == phase
+        part = logits[rows]
+        tail(activations[rows], phase, part)
+        logits[rows] = part
+    chances = np.exp(logits - logits.max(-1, keepdims=True))
+    return chances / chances.sum(-1, keepdims=True)

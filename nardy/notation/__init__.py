@@ -1,0 +1,1 @@
+"""Text in and out: position identifiers and written moves."""

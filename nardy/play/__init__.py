@@ -1,0 +1,1 @@
+"""What a front end calls: a player that chooses moves from an exported net."""
