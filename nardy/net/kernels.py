@@ -221,12 +221,17 @@ def value_rows(logits, slots, won, outcomes, chances, values):
             values[i] = -equity
 
 
-@kernel
-def best_rows(values, offsets, best):
-    """best[i] = the row of the highest value among those of board i; the first of equals."""
+@float_kernel
+def choose_rows(values, offsets, logits, slots, best, chances):
+    """best[i] = the row of the highest value among those of board i, the first of equals;
+    chances[i] = softmax of its logits.
+
+    offsets: int64[B + 1], rows of `values`; logits and slots hold rows from offsets[0] on.
+    """
     for i in range(best.shape[0]):
         top = offsets[i]
         for row in range(offsets[i] + 1, offsets[i + 1]):
             if values[row] > values[top]:
                 top = row
         best[i] = top
+        softmax(logits[slots[top - offsets[0]]], chances[i])

@@ -188,6 +188,26 @@ class Evaluator:
 
         parents: int8[B, 26] that `results` were made from.
         """
+        return self._evaluate(parents, results, None, None)
+
+    def choose(self, parents: Boards, results: Afterstates) -> tuple[NDArray[np.int64], Floats]:
+        """The best afterstate of each parent.
+
+        Returns its row in `results`, int64[B], and the outcome chances there of the *next*
+        player, float32[B, K] (without meaning where the game is over).
+        """
+        best = np.empty(len(parents), np.int64)
+        chances = np.empty((len(parents), len(self._points)), np.float32)
+        self._evaluate(parents, results, best, chances)
+        return best, chances
+
+    def _evaluate(
+        self,
+        parents: Boards,
+        results: Afterstates,
+        best: NDArray[np.int64] | None,
+        chances: Floats | None,
+    ) -> Floats:
         values = np.empty(len(results.boards), np.float32)
         offsets = results.offsets
         begin = 0
@@ -195,17 +215,21 @@ class Evaluator:
             end = int(np.searchsorted(offsets, offsets[begin] + self.block, "right")) - 1
             end = min(max(end, begin + 1), len(parents))
             rows = slice(offsets[begin], offsets[end])
+            block_offsets = offsets[begin : end + 1]
             self._values_of_block(
-                parents[begin:end], results.boards[rows], offsets[begin : end + 1], values[rows]
+                parents[begin:end], results.boards[rows], block_offsets, values[rows]
             )
+            if best is not None and chances is not None:
+                kernels.choose_rows(
+                    values,
+                    block_offsets,
+                    self._logits,
+                    self._slots,
+                    best[begin:end],
+                    chances[begin:end],
+                )
             begin = end
         return values
-
-    def best(self, parents: Boards, results: Afterstates) -> NDArray[np.int64]:
-        """int64[B]: the row in `results` of the best afterstate of each parent."""
-        best = np.empty(len(parents), np.int64)
-        kernels.best_rows(self.values(parents, results), results.offsets, best)
-        return best
 
     def _outcomes_of_block(self, boards: Boards, chances: Floats) -> None:
         net, n = self.net, len(boards)
@@ -296,4 +320,4 @@ def outcomes_by_numpy(net: Net, boards: Boards) -> Floats:
         tail(activations[rows], phase, part)
         logits[rows] = part
     chances = np.exp(logits - logits.max(-1, keepdims=True))
-    return chances / chances.sum(-1, keepdims=True)
+    return np.divide(chances, chances.sum(-1, keepdims=True), dtype=np.float32)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_DTYPES = {
+_DTYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),
     "F16": np.dtype("<f2"),
     "F64": np.dtype("<f8"),
@@ -42,7 +42,7 @@ def _tensor(body: memoryview, entry: dict[str, Any]) -> NDArray[Any]:
     begin, end = entry["data_offsets"]
     if not 0 <= begin <= end <= len(body):
         raise ValueError(f"bytes {begin}..{end} lie outside its {len(body)}")
-    values = np.frombuffer(body[begin:end], _DTYPES[entry["dtype"]])
+    values: NDArray[Any] = np.frombuffer(body[begin:end], _DTYPES[entry["dtype"]])
     return values.reshape(entry["shape"])
 
 

@@ -78,7 +78,8 @@ def _cache_folder() -> str | None:
 
 def _compile(python: Callable[..., Any], fastmath: bool) -> Any:
     import numba
-    from numba.core import config
+
+    config: Any = numba.core.config
 
     folder = _cache_folder()
     before, config.CACHE_DIR = config.CACHE_DIR, folder or ""
