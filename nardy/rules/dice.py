@@ -28,11 +28,12 @@ def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def random_words(seed: int, games: ArrayLike, plies: ArrayLike, stream: int) -> NDArray[np.uint64]:
     """uint64[...] uniform words for (seed, game, ply); `stream` separates uses of one triple."""
-    key = _mix(np.array([(seed * _GOLDEN + stream) & _WORD], np.uint64))[0]
-    game_key = _mix(np.asarray(games).astype(np.uint64) * np.uint64(_GOLDEN) + key)
-    return _mix(
-        game_key + (np.asarray(plies).astype(np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN)
-    )
+    golden = np.uint64(_GOLDEN)
+    # the arithmetic is meant to wrap round; numpy warns of that where a number is no array
+    with np.errstate(over="ignore"):
+        key = _mix(np.array([(seed * _GOLDEN + stream) & _WORD], np.uint64))[0]
+        game_key = _mix(np.asarray(games).astype(np.uint64) * golden + key)
+        return _mix(game_key + (np.asarray(plies).astype(np.uint64) + np.uint64(1)) * golden)
 
 
 def roll(
