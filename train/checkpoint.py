@@ -1,6 +1,25 @@
-"""Checkpoints: numbered folders in a run folder, and the text files `latest` and `best`."""
+"""Checkpoints: numbered folders in a run folder, and the text files `latest` and `best`.
 
+A checkpoint holds an exported net (net.safetensors, meta.json: what the arena and `nardy` read)
+and what a resumed run needs besides (state.safetensors, state.json). It is written under a
+temporary name, synced and renamed, so a killed run leaves the last one whole.
+"""
+
+import json
+import os
+import shutil
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+
+from nardy.net.net import Net
+from nardy.net.weights import write_tensors, write_whole
+from train.export import write_net
+
+Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 def resolve(path: str | Path) -> Path:
@@ -16,3 +35,61 @@ def resolve(path: str | Path) -> Path:
     if pointer.is_file() and pointer.name in ("latest", "best"):
         return resolve(pointer.parent / pointer.read_text().strip())
     raise ValueError(f"{str(path)!r} is neither a run folder, a checkpoint nor an exported net")
+
+
+def save(run: Path, number: int, net: Net, meta: dict[str, Any], arrays: Arrays) -> Path:
+    """Write checkpoint `number` of a run and point `latest` at it.
+
+    meta: JSON, goes into the net's meta.json; its entry "state" is for resuming.
+    """
+    target = run / f"checkpoint-{number:08d}"
+    temporary = run / f".{target.name}.tmp"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    state = meta.pop("state")
+    write_net(temporary, net, meta)
+    write_tensors(temporary / "state.safetensors", arrays)
+    write_whole(temporary / "state.json", json.dumps(state, indent=1).encode())
+    _sync_folder(temporary)
+    shutil.rmtree(target, ignore_errors=True)
+    os.rename(temporary, target)
+    _sync_folder(run)
+    write_whole(run / "latest", target.name.encode())
+    return target
+
+
+def mark_best(run: Path, checkpoint: Path) -> None:
+    """Point `best` at a checkpoint."""
+    write_whole(run / "best", checkpoint.name.encode())
+
+
+def prune(run: Path, keep: int) -> None:
+    """Remove all but the newest `keep` checkpoints; those that are pointed at stay."""
+    pointed = {
+        (run / name).read_text().strip() for name in ("latest", "best") if (run / name).exists()
+    }
+    for folder in sorted(run.glob("checkpoint-*"))[:-keep]:
+        if folder.name not in pointed:
+            shutil.rmtree(folder)
+
+
+def load(run: Path) -> tuple[dict[str, Any], dict[str, Any], Arrays]:
+    """(meta, state, arrays) of a run's latest checkpoint.
+
+    Raises ValueError in one sentence where it is not whole.
+    """
+    folder = resolve(run)
+    try:
+        meta = json.loads((folder / "meta.json").read_text())
+        state = json.loads((folder / "state.json").read_text())
+        return meta, state, load_file(folder / "state.safetensors")
+    except (OSError, ValueError, SafetensorError) as error:
+        raise ValueError(f"the checkpoint {str(folder)!r} is not whole: {error}") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -72,8 +72,8 @@ def cells_of(boards: Boards, checkers: int) -> NDArray[np.int8]:
 
 def table_index(cells: NDArray[np.int8]) -> NDArray[np.int64]:
     """int64[N, 28]: rows of a table of shape [28 * 31, ...] that belong to `cells`."""
-    first: NDArray[np.int64] = np.arange(CELLS, dtype=np.int64) * COUNTS + 15
-    return first + cells
+    first = np.arange(CELLS, dtype=np.int64) * COUNTS + 15
+    return np.add(first, cells, dtype=np.int64)
 
 
 def turn_table(table: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -85,6 +85,14 @@ def turn_table(table: NDArray[np.float32]) -> NDArray[np.float32]:
     turned[:26] = table[25::-1, ::-1]
     turned[OWN_OFF], turned[OPPONENT_OFF] = table[OPPONENT_OFF], table[OWN_OFF]
     return turned
+
+
+def step_table(table: NDArray[np.float32]) -> NDArray[np.float32]:
+    """float32[28, 31, H]: at [cell, count + 15], what the sum gains when that cell's count falls
+    by one from `count`. The row of the lowest count is zero."""
+    step = np.zeros_like(table)
+    step[:, 1:] = table[:, :-1] - table[:, 1:]
+    return step
 
 
 def phases_of(boards: Boards, phases: int) -> NDArray[np.int64]:

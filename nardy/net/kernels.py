@@ -6,6 +6,8 @@ parent in two to eight cells, so its sum is its parent's plus those cells' diffe
 
 import math
 
+import numpy as np
+
 from nardy.rules.hitting import lowest_bit
 from nardy.rules.kernel import float_kernel, kernel
 
@@ -61,21 +63,14 @@ def sort_rows(boards, checkers, phases, slots, counts, won):
             race += 1
 
 
-@float_kernel
-def store_relu(total, bits, half, floats, halves, slot):
-    """Row `slot` of `floats` = max(total, 0); or of `halves`, rounded to bfloat16.
+@kernel
+def relu_bfloat16(x):
+    """max(x, 0) rounded to bfloat16, as the uint16 of its bits.
 
-    bits: the memory of `total` seen as int32. bfloat16 is the upper half of a float32, and a
-    negative float is a negative int32, so both steps are integer operations.
+    bfloat16 is the upper half of a float32, and a negative float32 is a negative int32, so both
+    steps are integer operations on the bits.
     """
-    if half:
-        row = halves[slot]
-        for k in range(row.shape[0]):
-            row[k] = (max(bits[k], 0) + 0x8000) >> 16
-    else:
-        row32 = floats[slot]
-        for k in range(row32.shape[0]):
-            row32[k] = max(total[k], 0)
+    return (max(np.float32(x).view(np.int32), 0) + 0x8000) >> 16
 
 
 @kernel
@@ -87,101 +82,128 @@ def borne_off(board, checkers, sign):
     return left
 
 
+# In the loops below a table is indexed as table[row, k]: a view of the row would be counted in
+# and out atomically, which costs as much as adding it.
+
+
 @float_kernel
 def accumulate(board, checkers, table, bias, total):
-    """total = bias + the table rows of a board's cells and of the checkers borne off."""
+    """total = bias + the table rows, cell * 31 + count + 15, of cells and checkers borne off."""
     width = total.shape[0]
+    own = 26 * 31 + borne_off(board, checkers, 1) + 15
+    opponent = 27 * 31 + borne_off(board, checkers, -1) + 15
     for k in range(width):
-        total[k] = bias[k]
+        total[k] = bias[k] + (table[own, k] + table[opponent, k])
     for cell in range(26):
         if board[cell] != 0:
-            row = table[cell, board[cell] + 15]
+            row = cell * 31 + board[cell] + 15
             for k in range(width):
-                total[k] += row[k]
-    own = table[26, borne_off(board, checkers, 1) + 15]
-    opponent = table[27, borne_off(board, checkers, -1) + 15]
-    for k in range(width):
-        total[k] += own[k] + opponent[k]
+                total[k] += table[row, k]
 
 
-@float_kernel
-def add_two(base, new1, old1, new2, old2, total):
-    """total = base + (new1 - old1) + (new2 - old2), rows of one width."""
-    for k in range(total.shape[0]):
-        total[k] = base[k] + ((new1[k] - old1[k]) + (new2[k] - old2[k]))
+@kernel
+def list_steps(parent, child, checkers, parent_off, leave, arrive):
+    """Rows of the step table that lead from parent to child; how many of each kind.
 
-
-@float_kernel
-def add_one(base, new1, old1, total):
-    """total = base + (new1 - old1)."""
-    for k in range(total.shape[0]):
-        total[k] = base[k] + (new1[k] - old1[k])
-
-
-@float_kernel
-def add_difference(parent, child, changed, table, base, total):
-    """total = base + the differences of the cells in the mask `changed`."""
+    Step row cell * 31 + count + 15 is what the sum gains when the count of `cell` falls by one
+    from `count`; it loses as much when the count rises to it. A checker that moves, or is hit, or
+    is borne off, makes one count fall and one rise, so there are as many of one kind as the other.
+    leave, arrive: int64[32], filled up to an even number with rows that cancel.
+    """
+    falls = 0
+    rises = 0
+    left = 0
+    changed = 0
+    for cell in range(26):
+        changed |= (child[cell] != parent[cell]) << cell
+        left += max(child[cell], 0)
     while changed:
-        a = lowest_bit(changed)
+        cell = lowest_bit(changed)
         changed &= changed - 1
-        if changed:
-            b = lowest_bit(changed)
-            changed &= changed - 1
-            add_two(
-                base,
-                table[a, child[a] + 15],
-                table[a, parent[a] + 15],
-                table[b, child[b] + 15],
-                table[b, parent[b] + 15],
-                total,
-            )
-        else:
-            add_one(base, table[a, child[a] + 15], table[a, parent[a] + 15], total)
-        base = total
+        row = cell * 31 + 15
+        for count in range(child[cell] + 1, parent[cell] + 1):
+            leave[falls] = row + count
+            falls += 1
+        for count in range(parent[cell] + 1, child[cell] + 1):
+            arrive[rises] = row + count
+            rises += 1
+    for count in range(parent_off + 1, checkers - left + 1):
+        arrive[rises] = 26 * 31 + 15 + count
+        rises += 1
+    while falls == 0 or falls & 1:
+        leave[falls] = arrive[falls] = 0
+        falls += 1
+    return falls
 
 
 @float_kernel
-def first_layer(boards, checkers, table, bias, slots, totals, bits, half, floats, halves):
+def store_two(base, step, leave, arrive, first, half, floats, halves, slot):
+    """Row `slot` of `floats` (or, rounded, of `halves`) = max(base + two pairs of steps, 0)."""
+    n0, o0, n1, o1 = leave[first], arrive[first], leave[first + 1], arrive[first + 1]
+    if half:
+        for k in range(halves.shape[1]):
+            x = base[k] + ((step[n0, k] - step[o0, k]) + (step[n1, k] - step[o1, k]))
+            halves[slot, k] = relu_bfloat16(x)
+    else:
+        for k in range(floats.shape[1]):
+            x = base[k] + ((step[n0, k] - step[o0, k]) + (step[n1, k] - step[o1, k]))
+            floats[slot, k] = max(x, 0)
+
+
+@float_kernel
+def add_two(base, step, leave, arrive, first, total):
+    """total = base + two pairs of steps. `base` and `total` must be two arrays: where they are
+    one, the check for overlap sends the loop down its slow, scalar path."""
+    n0, o0, n1, o1 = leave[first], arrive[first], leave[first + 1], arrive[first + 1]
+    for k in range(total.shape[0]):
+        total[k] = base[k] + ((step[n0, k] - step[o0, k]) + (step[n1, k] - step[o1, k]))
+
+
+@float_kernel
+def first_layer(boards, checkers, table, bias, slots, total, half, floats, halves):
     """The first layer's output for independent boards, each from all its cells.
 
-    totals: float32[2, H] scratch, bits the same memory as int32.
+    table: float32[28 * 31, H]; total: float32[H], scratch.
     """
     for i in range(boards.shape[0]):
-        accumulate(boards[i], checkers, table, bias, totals[0])
-        store_relu(totals[0], bits[0], half, floats, halves, slots[i])
+        accumulate(boards[i], checkers, table, bias, total)
+        slot = slots[i]
+        if half:
+            for k in range(total.shape[0]):
+                halves[slot, k] = relu_bfloat16(total[k])
+        else:
+            for k in range(total.shape[0]):
+                floats[slot, k] = max(total[k], 0)
 
 
 @float_kernel
 def first_layer_of_afterstates(
-    parents, children, offsets, checkers, table, bias, slots, totals, bits, half, floats, halves
-):
+    parents, children, offsets, checkers, table, step, bias, slots, totals, leave, arrive,
+    half, floats, halves,
+):  # fmt: skip
     """The first layer's output for the children of each parent, by difference.
 
-    Both in the view of the player who moved, so `table` is a turned one (features.turn_table).
-    offsets: int64[B + 1], children of parent i at offsets[i] - offsets[0] onwards. Only the mover
-    bears off, so of the counts of borne-off checkers only cell 26 can change.
+    Both in the view of the player who moved, so `table` and `step` are turned ones
+    (features.turn_table, features.step_table).
+    offsets: int64[B + 1], children of parent i at offsets[i] - offsets[0] onwards.
+    totals: three float32[H], leave and arrive: int64[32], scratch.
     """
+    sum0, sum1, sum2 = totals
     row = 0
     for i in range(parents.shape[0]):
-        parent = parents[i]
-        accumulate(parent, checkers, table, bias, totals[0])
-        off = borne_off(parent, checkers, 1)
+        accumulate(parents[i], checkers, table, bias, sum0)
+        off = borne_off(parents[i], checkers, 1)
         for _ in range(offsets[i + 1] - offsets[i]):
-            child = children[row]
-            changed = 0
-            left = 0
-            for cell in range(26):
-                changed |= (child[cell] != parent[cell]) << cell
-                left += max(child[cell], 0)
-            if left != checkers - off:
-                add_one(totals[0], table[26, checkers - left + 15], table[26, off + 15], totals[1])
-                add_difference(parent, child, changed, table, totals[1], totals[1])
-                store_relu(totals[1], bits[1], half, floats, halves, slots[row])
-            elif changed == 0:
-                store_relu(totals[0], bits[0], half, floats, halves, slots[row])
+            pairs = list_steps(parents[i], children[row], checkers, off, leave, arrive)
+            slot = slots[row]
+            if pairs == 2:
+                store_two(sum0, step, leave, arrive, 0, half, floats, halves, slot)
             else:
-                add_difference(parent, child, changed, table, totals[0], totals[1])
-                store_relu(totals[1], bits[1], half, floats, halves, slots[row])
+                add_two(sum0, step, leave, arrive, 0, sum1)
+                for first in range(2, pairs - 2, 2):
+                    add_two(sum1, step, leave, arrive, first, sum2)
+                    sum1, sum2 = sum2, sum1
+                store_two(sum1, step, leave, arrive, pairs - 2, half, floats, halves, slot)
             row += 1
 
 

@@ -25,6 +25,7 @@ from nardy.net.features import (
     FEATURE_VERSION,
     cells_of,
     phases_of,
+    step_table,
     table_index,
     turn_table,
 )
@@ -53,7 +54,8 @@ class Net:
     table: Floats
     bias: Floats
     tails: tuple[tuple[Layer, ...], ...]
-    turned: Floats = field(repr=False)
+    turned: Floats = field(repr=False)  # the table for boards seen by the player not on roll
+    step: Floats = field(repr=False)  # and its differences between neighbouring counts
     meta: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @staticmethod
@@ -66,7 +68,8 @@ class Net:
     ) -> "Net":
         """A net from its arrays."""
         layers = tuple(tuple(tail) for tail in tails)
-        return Net(game, table, bias, layers, turn_table(table), meta or {})
+        turned = turn_table(table)
+        return Net(game, table, bias, layers, turned, step_table(turned), meta or {})
 
     @staticmethod
     def load(path: str | Path) -> "Net":
@@ -162,7 +165,8 @@ class Evaluator:
         self._floats = np.empty((0 if half else rows, width), np.float32)
         self._halves = np.empty((rows if half else 0, width), np.uint16)
         self._logits = np.empty((rows, outcomes), np.float32)
-        self._totals = np.empty((2, width), np.float32)
+        self._totals = tuple(np.empty((3, width), np.float32))
+        self._changes = np.empty((2, 32), np.int64)
         self._slots = np.empty(rows, np.int64)
         self._counts = np.zeros(len(net.tails), np.int64)
         self._won = np.empty(rows, np.int8)
@@ -238,10 +242,11 @@ class Evaluator:
             kernels.first_layer(
                 boards,
                 net.variant.checkers,
-                net.table,
+                _rows(net.table),
                 net.bias,
                 slots,
-                *self._first_layer_memory(),
+                self._totals[0],
+                *self._activations(),
             )
         else:
             self._first_layer_by_numpy(boards, slots)
@@ -258,19 +263,21 @@ class Evaluator:
                 children,
                 offsets,
                 net.variant.checkers,
-                net.turned,
+                _rows(net.turned),
+                _rows(net.step),
                 net.bias,
                 slots,
-                *self._first_layer_memory(),
+                self._totals,
+                *self._changes,
+                *self._activations(),
             )
         else:
             self._first_layer_by_numpy(flip(children), slots)
         logits = self._tail_logits(n)
         kernels.value_rows(logits, slots, self._won, self._points, self._chances, values)
 
-    def _first_layer_memory(self) -> tuple[Any, ...]:
-        bits = self._totals.view(np.int32)
-        return self._totals, bits, self.tail.half, self._floats, self._halves
+    def _activations(self) -> tuple[bool, Floats, NDArray[np.uint16]]:
+        return self.tail.half, self._floats, self._halves
 
     def _sort(self, boards: Boards) -> NDArray[np.int64]:
         slots = self._slots[: len(boards)]
@@ -298,14 +305,19 @@ class Evaluator:
         return logits
 
 
+def _rows(table: Floats) -> Floats:
+    """A table with one axis for cell and count, as the kernels index it."""
+    return table.reshape(CELLS * COUNTS, -1)
+
+
 def first_layer(net: Net, boards: Boards) -> Floats:
     """float32[N, H], the first layer after its ReLU, in numpy: the kernels' slow twin."""
-    rows = net.table.reshape(CELLS * COUNTS, -1)
+    rows = _rows(net.table)
     index = table_index(cells_of(boards, net.variant.checkers))
     total = np.repeat(net.bias[None], len(boards), 0)
     for cell in range(CELLS):
         total += rows[index[:, cell]]
-    return np.maximum(total, 0)
+    return np.maximum(total, 0, out=total)
 
 
 def outcomes_by_numpy(net: Net, boards: Boards) -> Floats:

@@ -1,0 +1,152 @@
+"""The command line: nardy play | move | show.
+
+    nardy play --net checkpoints/short-01 --ply 1
+    nardy move --position 4HPwATDgc/ABMA --dice 31
+    nardy show --position 4HPwATDgc/ABMA
+
+Without --net the folder in NARDY_NET is used, else the newest net below the current folder.
+Bad input ends with one sentence on stderr and exit code 2.
+"""
+
+import argparse
+import json
+import os
+import secrets
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy import __version__
+from nardy.notation.ids import from_position_id
+from nardy.play import terminal
+from nardy.play.board_text import draw
+from nardy.play.player import PLIES, Player, cumulative
+from nardy.rules.board import check_board, check_dice
+from nardy.rules.variants import names, variant
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, but a wrong command line gets one sentence instead of the usage text."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"nardy: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0, or 2 where something is wrong with what was asked."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except (ValueError, OSError) as error:
+        print(f"nardy: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="nardy", description="Play short nardy against a net, or ask it.")
+    parser.add_argument("--version", action="version", version=f"nardy {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    play = commands.add_parser(
+        "play", help="play in the terminal", epilog="example: nardy play --ply 1 --seed 7"
+    )
+    _add_player(play)
+    play.add_argument("--seed", type=int, help="dice to play with; the same seed, the same dice")
+    play.set_defaults(run=_play)
+
+    move = commands.add_parser(
+        "move",
+        help="rank the plays of a position",
+        epilog="example: nardy move --position 4HPwATDgc/ABMA --dice 31 --ply 1",
+    )
+    move.add_argument("--position", required=True, metavar="ID", help="gnubg Position ID")
+    move.add_argument("--dice", required=True, metavar="31", help="the roll, two digits")
+    _add_player(move)
+    move.add_argument("--json", action="store_true", help="print one JSON object")
+    move.set_defaults(run=_move)
+
+    show = commands.add_parser(
+        "show", help="draw a position", epilog="example: nardy show --position 4HPwATDgc/ABMA"
+    )
+    show.add_argument("--position", required=True, metavar="ID", help="gnubg Position ID")
+    show.add_argument("--variant", choices=names(), default="short", help="sets the checker count")
+    show.set_defaults(run=_show)
+    return parser
+
+
+def _add_player(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--net", metavar="PATH", help="folder of an exported net")
+    command.add_argument("--ply", type=int, choices=PLIES, default=0, help="depth of search")
+    command.add_argument("--variant", choices=names(), help="refuse a net of another variant")
+
+
+def _play(options: argparse.Namespace) -> None:
+    seed = secrets.randbelow(2**32) if options.seed is None else options.seed
+    terminal.play(_player(options), seed)
+
+
+def _move(options: argparse.Namespace) -> None:
+    board, dice = from_position_id(options.position), _dice(options.dice)
+    player = _player(options)
+    game = player.net.variant
+    ranked = player.best(board, dice)
+    if not options.json:
+        for number, play in enumerate(ranked, 1):
+            depth = f"  {play.ply}-ply" if options.ply else ""
+            print(f"{number:3}. {terminal.ranked_line(play, game.outcomes)}{depth}")
+        return
+    plays = [
+        {
+            "move": play.text,
+            "board": play.board.tolist(),
+            "equity": play.equity,
+            "ply": play.ply,
+            **cumulative(play.chances, game.outcomes),
+        }
+        for play in ranked
+    ]
+    asked = {"variant": game.name, "position": options.position, "dice": dice.tolist()}
+    print(json.dumps({**asked, "plays": plays}))
+
+
+def _show(options: argparse.Namespace) -> None:
+    game = variant(options.variant)
+    board = check_board(from_position_id(options.position), game)
+    print(draw(board, game.checkers, ("on roll", "opponent")))
+
+
+def _dice(text: str) -> NDArray[np.uint8]:
+    digits = [int(character) for character in text if character in "0123456789"]
+    if len(digits) != 2 or set(text) - set("0123456789 -,"):
+        raise ValueError(f"two dice of 1 to 6 are needed, such as 31, not {text!r}")
+    return check_dice(digits)
+
+
+def _player(options: argparse.Namespace) -> Player:
+    folder = _net_folder(options.net)
+    player = Player(folder, options.ply)
+    if options.variant not in (None, player.net.variant.name):
+        raise ValueError(
+            f"the net in {str(folder)!r} plays {player.net.variant.name}, not {options.variant}"
+        )
+    return player
+
+
+def _net_folder(given: str | None) -> Path:
+    """The folder given, else the one in NARDY_NET, else the newest net below this folder."""
+    named = given or os.environ.get("NARDY_NET")
+    if named:
+        return Path(named)
+    nets = [*Path("checkpoints").glob("*/meta.json"), *Path("runs/quick/net").glob("meta.json")]
+    if not nets:
+        raise ValueError(
+            "there is no net here: make one with `make train`, or name one with --net or NARDY_NET"
+        )
+    return max(nets, key=lambda path: (path.stat().st_mtime, str(path))).parent

@@ -1,0 +1,138 @@
+"""The command line: what it prints, and one sentence with exit code 2 for bad input."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nardy import __version__
+from nardy.cli import main
+
+START = "4HPwATDgc/ABMA"
+
+
+def test_show_draws_the_board(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "--position", START]) == 0
+    assert "X on roll: 167 pips, 0 off" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ply", ["0", "1"])
+def test_move_ranks_the_plays(
+    net_folder: Path, ply: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["move", "--position", START, "--dice", "31", "--ply", ply, "--net", str(net_folder)]
+    assert main(asked) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 16
+    assert main([*asked, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["position"], answer["dice"], answer["variant"]) == (START, [3, 1], "short")
+    for line, play in zip(lines, answer["plays"], strict=True):
+        assert play["move"] in line and f"{play['equity']:+.3f}" in line
+        assert f"{play['win']:6.1%}" in line
+        assert 1 >= play["win"] >= play["win_gammon"] >= play["win_backgammon"] >= 0
+
+
+@pytest.mark.parametrize("dice", ["31", "13", "3-1", "3,1", "1 3"])
+def test_dice_have_many_spellings(
+    net_folder: Path, dice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["move", "--position", START, "--dice", dice, "--net", str(net_folder)]) == 0
+    assert "8/5 6/5" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["show", "--position", "abc"], "'abc'"),
+        (["show", "--position", "AAAAAAAAAAAAAA"], "no checker left"),
+        (["show", "--position", START, "--variant", "hyper"], "15 checkers"),
+        (["move", "--position", START, "--dice", "37", "--net", "NET"], "[3, 7]"),
+        (["move", "--position", START, "--dice", "3", "--net", "NET"], "'3'"),
+        (["move", "--position", START, "--dice", "3x1", "--net", "NET"], "'3x1'"),
+        (["move", "--position", START, "--dice", "31", "--net", "nowhere"], "'nowhere'"),
+        (["move", "--position", START, "--dice", "31"], "make train"),
+        (["move", "--dice", "31"], "--position"),
+        (["play"], "make train"),
+        (["play", "--net", "NET", "--variant", "hyper"], "plays short, not hyper"),
+        (["play", "--net", "NET", "--ply", "2"], "2"),
+        (["play", "--seed", "many"], "'many'"),
+        (["dance"], "dance"),
+        ([], "COMMAND"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    arguments: list[str],
+    why: str,
+    net_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NARDY_NET", raising=False)
+    try:
+        code = main([str(net_folder) if word == "NET" else word for word in arguments])
+    except SystemExit as leaving:
+        code = leaving.code
+    said = capsys.readouterr()
+    assert (code, said.out) == (2, "")
+    assert said.err.startswith("nardy: ") and said.err.count("\n") == 1
+    assert why in said.err
+
+
+def test_a_truncated_net_is_refused(
+    net_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(net_folder, broken)
+    whole = (broken / "net.safetensors").read_bytes()
+    for content in (whole[: len(whole) // 2], whole[:20], b""):
+        (broken / "net.safetensors").write_bytes(content)
+        assert main(["move", "--position", START, "--dice", "31", "--net", str(broken)]) == 2
+        said = capsys.readouterr()
+        assert said.err.startswith("nardy: ") and said.err.count("\n") == 1
+    (broken / "net.safetensors").unlink()
+    assert main(["move", "--position", START, "--dice", "31", "--net", str(broken)]) == 2
+
+
+def test_the_net_is_found(
+    net_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """--net before NARDY_NET before the newest of checkpoints/ and runs/quick/net."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NARDY_NET", raising=False)
+    asked = ["move", "--position", START, "--dice", "31"]
+    places = [Path("checkpoints/old"), Path("checkpoints/new"), Path("runs/quick/net")]
+    for newest in places:
+        for place in places:
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(net_folder, place)
+            # only the newest is whole, so that taking another one fails
+            if place != newest:
+                (place / "net.safetensors").write_bytes(b"")
+                os.utime(place / "meta.json", (1, 1))
+        assert main(asked) == 0, newest
+    monkeypatch.setenv("NARDY_NET", "elsewhere")
+    assert main(asked) == 2
+    assert "'elsewhere'" in capsys.readouterr().err
+    assert main([*asked, "--net", str(net_folder)]) == 0
+
+
+@pytest.mark.parametrize("command", ["play", "move", "show"])
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main([command, "--help"])
+    assert leaving.value.code == 0
+    assert f"example: nardy {command} " in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"nardy {__version__}\n"

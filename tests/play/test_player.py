@@ -1,0 +1,134 @@
+"""The player against slow and obvious expectations."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nardy.net.net import Net, outcomes_by_numpy
+from nardy.play import player as player_module
+from nardy.play.player import Player, cumulative
+from nardy.rules.batch import afterstates
+from nardy.rules.board import Boards, flip, make_board, points_won, start_board
+from nardy.rules.dice import ROLLS
+from nardy.rules.variants import variant
+
+SHORT = variant("short")
+POINTS = np.array(SHORT.outcomes)
+BEAR_OFF = make_board({3: 1, 2: 2}, {2: 1, 1: 2})
+LAST = make_board({2: 1, 1: 1}, {13: 15})
+CONTACT = make_board({13: 1, 8: 1, 1: 1}, {20: 2, 6: 1})
+HIT = make_board({25: 1, 6: 2}, {24: 1, 5: 2})
+
+
+def roll(*dice: int) -> np.ndarray:
+    return np.array(dice, np.uint8)
+
+
+def slow_chances(net: Net, result: Boards, plies: int) -> np.ndarray:
+    """float64[6]: chances for the player who moved to `result`, one position at a time."""
+    points = int(points_won(result, SHORT))
+    if points:
+        return (points == POINTS).astype(float)
+    turned = flip(result)
+    if plies == 0:
+        return outcomes_by_numpy(net, turned[None])[0, ::-1].astype(float)
+    total = np.zeros(6)
+    for high, low in ROLLS.tolist():
+        replies = afterstates(turned[None], roll(high, low)[None], SHORT).boards
+        best = max((slow_chances(net, reply, 0) for reply in replies), key=lambda c: c @ POINTS)
+        total += (1 if high == low else 2) / 36 * best[::-1]
+    return total
+
+
+@pytest.mark.parametrize("board", [BEAR_OFF, LAST, CONTACT, HIT, start_board(SHORT)])
+def test_static_values_are_the_nets(net: Net, board: Boards, kernels: str) -> None:
+    ranked = Player(net).best(board, roll(3, 1))
+    results = afterstates(board[None], roll(3, 1)[None], SHORT).boards
+    assert sorted(play.board.tolist() for play in ranked) == sorted(results.tolist())
+    for play in ranked:
+        expected = slow_chances(net, play.board, 0)
+        np.testing.assert_allclose(play.chances, expected, atol=1e-5)
+        assert play.equity == pytest.approx(expected @ POINTS, abs=1e-5)
+    equities = [play.equity for play in ranked]
+    assert equities == sorted(equities, reverse=True)
+
+
+@pytest.mark.parametrize("board", [BEAR_OFF, CONTACT, HIT])
+@pytest.mark.parametrize("dice", [(2, 1), (6, 4)])
+def test_one_ply_is_the_mean_over_rolls(
+    net: Net, board: Boards, dice: tuple[int, int], kernels: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player_module, "SEARCHED_MARGIN", 10.0)
+    ranked = Player(net, ply=1).best(board, roll(*dice))
+    for play in ranked[: player_module.SEARCHED_PLAYS]:
+        assert play.ply == 1
+        expected = slow_chances(net, play.board, 1)
+        np.testing.assert_allclose(play.chances, expected, atol=1e-5)
+        assert play.equity == pytest.approx(expected @ POINTS, abs=1e-5)
+
+
+def test_only_the_front_is_searched_and_stays_in_front(net: Net) -> None:
+    board = start_board(SHORT)
+    static = Player(net).best(board, roll(3, 1))
+    ranked = Player(net, ply=1).best(board, roll(3, 1))
+    bound = static[0].equity - player_module.SEARCHED_MARGIN
+    front = [p.text for p in static if p.equity >= bound][: player_module.SEARCHED_PLAYS]
+    assert 1 < len(front) < len(static)
+    searched = [play for play in ranked if play.ply == 1]
+    assert ranked[: len(searched)] == searched
+    assert {play.text for play in searched} == set(front)
+    rest = [play.text for play in static if play.text not in front]
+    assert [play.text for play in ranked[len(searched) :]] == rest
+
+
+@pytest.mark.parametrize("ply", [0, 1])
+def test_a_finished_game_is_exact(net: Net, ply: int) -> None:
+    """K14: a gammon, as the other side has none off and nobody on the bar or in my home."""
+    for enemy, points in (({13: 15}, 2), ({24: 15}, 3), ({13: 14}, 1)):
+        ranked = Player(net, ply).best(make_board({2: 1, 4: 1}, enemy), roll(6, 6))
+        assert [play.text for play in ranked] == ["4/off 2/off"]
+        assert ranked[0].equity == points
+        assert ranked[0].chances.tolist() == (points == POINTS).tolist()
+
+
+def test_one_ply_sees_that_the_opponent_finishes(net: Net) -> None:
+    """One checker of mine stays behind and every roll of his bears off his last one."""
+    ranked = Player(net, ply=1).best(make_board({6: 2, 5: 1}, {1: 1}), roll(2, 1))
+    assert ranked[0].equity == pytest.approx(-1, abs=1e-6)
+
+
+def test_a_forced_pass_is_one_play(net: Net) -> None:
+    board = make_board({25: 1, 6: 14}, {point: 2 for point in range(1, 7)})
+    (play,) = Player(net, ply=1).best(board, roll(6, 6))
+    assert play.text == "Cannot Move"
+    np.testing.assert_array_equal(play.board, board)
+
+
+def test_a_folder_plays_like_its_net(net: Net, net_folder: Path) -> None:
+    board = start_board(SHORT)
+    ours = Player(net, ply=1).best(board, roll(6, 5))
+    theirs = Player(str(net_folder), ply=1).best(board, roll(5, 6))
+    assert [(p.text, p.equity) for p in ours] == [(p.text, p.equity) for p in theirs]
+
+
+def test_bad_input_is_named(net: Net) -> None:
+    with pytest.raises(ValueError, match="ply must be 0 or 1, not 2"):
+        Player(net, ply=2)
+    with pytest.raises(ValueError, match="two dice"):
+        Player(net).best(start_board(SHORT), roll(0, 7))
+    with pytest.raises(ValueError, match="opponent has no checker left"):
+        Player(net).best(make_board({6: 1}, {}), roll(2, 1))
+
+
+def test_cumulative_numbers_nest() -> None:
+    chances = np.array([0.05, 0.1, 0.25, 0.3, 0.2, 0.1], np.float32)
+    assert cumulative(chances, SHORT.outcomes) == pytest.approx(
+        {
+            "win": 0.6,
+            "win_gammon": 0.3,
+            "win_backgammon": 0.1,
+            "lose_gammon": 0.15,
+            "lose_backgammon": 0.05,
+        }
+    )

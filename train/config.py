@@ -1,0 +1,187 @@
+"""Configuration: the dataclasses below are its schema and the only home of its defaults.
+
+Files in configs/ and `key=value` arguments override them through Hydra. A misspelt key, a value
+of the wrong type or an impossible one is a ValueError of one sentence.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hydra import compose, initialize_config_dir
+from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from nardy.rules.variants import Variant, variant
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+Schema = TypeVar("Schema")
+
+
+def about(text: str, default: Any) -> Any:
+    """A dataclass field with a line of help."""
+    if isinstance(default, (list, dict)):
+        return field(default_factory=lambda: type(default)(default), metadata={"help": text})
+    if isinstance(default, type) and is_dataclass(default):
+        return field(default_factory=default, metadata={"help": text})
+    return field(default=default, metadata={"help": text})
+
+
+@dataclass
+class VariantConfig:
+    """Which game (nardy.rules.variants)."""
+
+    name: str = about("short, nack or hyper", "short")
+    opening: str = about("play_opening_dice or reroll (rule K3)", "play_opening_dice")
+    start: dict[int, int] | None = about("checkers by point instead of the variant's own", None)
+
+    def make(self) -> Variant:
+        """The variant described."""
+        return variant(self.name, opening=self.opening, start=self.start)
+
+
+@dataclass
+class NetConfig:
+    """The network: a wide additive first layer and a tail for each phase."""
+
+    hidden: int = about("units of the first layer", 512)
+    tail: list[int] = about("widths of the layers between it and the outcomes", [32, 32])
+    phases: int = about("1: one tail; 2: contact and race have their own", 2)
+
+
+@dataclass
+class AlgoConfig:
+    """TD(lambda) self-play."""
+
+    lam: float = about("lambda of the returns, 0 to 1", 0.7)
+    games_in_flight: int = about("games played in lock step", 1024)
+    plies_per_round: int = about("turns of each game between two refreshes of the net", 16)
+    longest_game: int = about("turns after which a game is cut off at the net's own value", 1000)
+    minibatch: int = about("positions a gradient step", 1024)
+    rate: float = about("Adam's step size at the start", 1e-3)
+    final_rate: float = about("and at the end, falling geometrically", 1e-5)
+    hot: float = about("share of the run at the first rate before it starts to fall", 0.2)
+
+
+@dataclass
+class Config:
+    """One training run."""
+
+    variant: VariantConfig = about("the game", VariantConfig)
+    net: NetConfig = about("the network", NetConfig)
+    algo: AlgoConfig = about("the learning", AlgoConfig)
+    name: str = about("the run folder is runs/NAME", "run")
+    seed: int = about("of the dice, the weights and the shuffling", 1)
+    games: int = about("length of the run in games", 1_000_000)
+    minutes: float = about("length of the run in minutes, where that comes first", math.inf)
+    threads: int = about("threads that play; learning adds one where it is over 1", 2)
+    device: str = about("cpu or cuda, for the learner", "cpu")
+    precision: str = about("of matrix products: auto, float32 or bfloat16", "auto")
+    gauge_minutes: float = about("between two matches against the fixed opponents", 1.0)
+    gauge_pairs: int = about("pairs of games in such a match", 200)
+    checkpoint_minutes: float = about("between two checkpoints", 5.0)
+    resume: str = about("auto: go on from the run folder's latest; never: refuse one", "never")
+
+    def __post_init__(self) -> None:
+        """Refuse impossible values, by name."""
+        positive = {
+            "games": self.games,
+            "minutes": self.minutes,
+            "threads": self.threads,
+            "gauge_pairs": self.gauge_pairs,
+            "net.hidden": self.net.hidden,
+            "algo.games_in_flight": self.algo.games_in_flight,
+            "algo.plies_per_round": self.algo.plies_per_round,
+            "algo.longest_game": self.algo.longest_game,
+            "algo.minibatch": self.algo.minibatch,
+            "algo.rate": self.algo.rate,
+            "algo.final_rate": self.algo.final_rate,
+        }
+        for name, value in positive.items():
+            if not value > 0:
+                raise ValueError(f"{name} must be above 0, not {value!r}")
+        choices = {
+            "precision": (self.precision, ("auto", "float32", "bfloat16")),
+            "resume": (self.resume, ("auto", "never")),
+            "net.phases": (self.net.phases, (1, 2)),
+        }
+        for name, (value, allowed) in choices.items():
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {allowed}, not {value!r}")
+        if not 0 <= self.algo.lam <= 1:
+            raise ValueError(f"algo.lam must lie between 0 and 1, not {self.algo.lam!r}")
+        if self.algo.games_in_flight < self.threads:
+            raise ValueError(
+                f"algo.games_in_flight ({self.algo.games_in_flight}) must reach threads "
+                f"({self.threads})"
+            )
+        if any(width < 1 for width in self.net.tail):
+            raise ValueError(f"net.tail has widths above 0, not {list(self.net.tail)!r}")
+        if not self.name or "/" in self.name or self.name.startswith("."):
+            raise ValueError(f"name must be usable as a folder's name, not {self.name!r}")
+        self.variant.make()
+
+
+def parse(name: str, schema: type[Schema], overrides: Sequence[str]) -> Schema:
+    """configs/NAME.yaml with `key=value` overrides, as an object of `schema`.
+
+    Raises ValueError with one sentence where a key is unknown or a value does not fit.
+    """
+    for override in overrides:
+        if override.startswith(("+", "~")) or "=" not in override:
+            raise ValueError(f"arguments have the form key=value, not {override!r}")
+    ConfigStore.instance().store(name="schema", node=schema)
+    try:
+        GlobalHydra.instance().clear()
+        with initialize_config_dir(str(CONFIGS), version_base=None):
+            composed = compose(name, overrides=list(overrides))
+        return to_object(composed, schema)
+    except (HydraException, OmegaConfBaseException, TypeError) as error:
+        raise ValueError(_sentence(error, overrides)) from None
+
+
+def to_object(composed: Any, schema: type[Schema]) -> Schema:
+    """The dataclass that a composed configuration describes."""
+    result = OmegaConf.to_object(composed)
+    assert isinstance(result, schema)
+    return result
+
+
+def _sentence(error: Exception, overrides: Sequence[str]) -> str:
+    lines = [line.strip() for line in str(error.__cause__ or error).splitlines() if line.strip()]
+    first = next((line for line in lines if "Key '" in line or "'$" in line), lines[0])
+    return f"the configuration {' '.join(overrides)!r} is wrong: {first}"
+
+
+def help_text(schema: type[Any], usage: str, examples: Sequence[str]) -> str:
+    """What --help prints: groups, keys with their defaults, examples."""
+    lines = [usage, "", "examples:", *(f"  {example}" for example in examples), ""]
+    groups = sorted(path for path in CONFIGS.iterdir() if path.is_dir())
+    group_names = {part.name for part in fields(schema)}
+    if schema is Config:
+        group_names.add("exp")
+    lines.append("groups (files in configs/):")
+    lines += [
+        f"  {group.name}={'|'.join(sorted(file.stem for file in group.glob('*.yaml')))}"
+        for group in groups
+        if group.name in group_names
+    ]
+    lines += ["", "keys:", *_key_lines(schema, "")]
+    return "\n".join(lines)
+
+
+def _key_lines(schema: type[Any], prefix: str) -> list[str]:
+    lines = []
+    for part in fields(schema):
+        default = part.default_factory() if callable(part.default_factory) else part.default
+        if is_dataclass(default):
+            lines += _key_lines(type(default), f"{prefix}{part.name}.")
+        else:
+            key = f"{prefix}{part.name}={default}"
+            lines.append(f"  {key:36s} {part.metadata.get('help', '')}")
+    return lines

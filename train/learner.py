@@ -1,0 +1,73 @@
+"""The learner: fits the network to targets, a minibatch a step."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from nardy.net.features import FEATURES, phases_of
+from train.encode import encode
+from train.network import ValueNetwork
+from train.selfplay import Sample
+
+
+class Fit(NamedTuple):
+    """One call of `Learner.learn`."""
+
+    steps: int
+    loss: float  # mean cross-entropy, nats
+
+
+class Learner:
+    """Adam on the cross-entropy between the network's outcomes and the targets."""
+
+    def __init__(
+        self,
+        network: ValueNetwork,
+        checkers: int,
+        minibatch: int,
+        precision: torch.dtype,
+        device: str = "cpu",
+    ) -> None:
+        self.network = network.to(device)
+        self.checkers = checkers
+        self.minibatch = minibatch
+        self.precision = precision
+        self.device = device
+        # fused: one kernel over all parameters instead of a dozen small ones each
+        self.optimizer = torch.optim.Adam(network.parameters(), lr=0.0, fused=True)
+        self.steps = 0
+        self._features = np.empty((minibatch, FEATURES), np.float32)
+
+    def learn(self, sample: Sample, rng: np.random.Generator, rate: Callable[[], float]) -> Fit:
+        """One pass over `sample` in random order; `rate` gives the step size of each step.
+
+        Positions beyond the last whole minibatch are left out of this pass.
+        """
+        order = rng.permutation(len(sample.boards))
+        losses = []
+        for begin in range(0, len(order) - self.minibatch + 1, self.minibatch):
+            rows = order[begin : begin + self.minibatch]
+            losses.append(self._step(sample.boards[rows], sample.targets[rows], rate()))
+        return Fit(len(losses), float(np.mean(losses)) if losses else float("nan"))
+
+    def _step(self, boards: np.ndarray, targets: np.ndarray, rate: float) -> float:
+        phases = phases_of(boards, len(self.network.tails))
+        order = np.argsort(phases, kind="stable")
+        counts = np.bincount(phases, minlength=len(self.network.tails)).tolist()
+        encode(boards[order], self.checkers, self._features)
+        features = torch.from_numpy(self._features).to(self.device)
+        wanted = torch.from_numpy(targets[order]).to(self.device)
+        half = self.precision is torch.bfloat16
+        with torch.autocast(self.device, dtype=torch.bfloat16, enabled=half):
+            logits = self.network(features, counts)
+        loss = functional.cross_entropy(logits.float(), wanted)
+        self.optimizer.zero_grad()
+        loss.backward()
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        self.steps += 1
+        return loss.item()

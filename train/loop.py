@@ -1,0 +1,276 @@
+"""The loop of a run: rounds, figures, matches, checkpoints, and the end."""
+
+import json
+import math
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from nardy.net.net import Net
+from train import checkpoint
+from train.arena import play_match
+from train.config import Config
+from train.export import export
+from train.metrics import Metrics, memory_mb
+from train.players import NetPlayer, installed_opponents, player
+from train.selfplay import Tally
+from train.trainer import Round, Trainer
+
+KEEP = 3
+RUNS = Path("runs")
+LIBERTIES = (
+    "games", "minutes", "device", "precision", "gauge_minutes", "gauge_pairs",
+    "checkpoint_minutes", "resume",
+)  # fmt: skip
+"""What a resumed run may change."""
+
+
+class Window:
+    """Figures summed since the last line was written."""
+
+    def __init__(self) -> None:
+        self.tally = Tally()
+        self.losses: list[tuple[int, float]] = []
+        self.rate = math.nan
+        self.start = time.perf_counter()
+
+    def add(self, done: Round) -> None:
+        """Count one round."""
+        self.tally += done.tally
+        self.rate = done.rate
+        if done.fit.steps:
+            self.losses.append((done.fit.steps, done.fit.loss))
+
+    def values(self) -> dict[str, float]:
+        """By tag (metrics.TAGS)."""
+        tally, seconds = self.tally, time.perf_counter() - self.start
+        games, positions = max(tally.games, 1), max(tally.positions, 1)
+        steps = sum(steps for steps, _ in self.losses)
+        loss = sum(steps * loss for steps, loss in self.losses) / steps if steps else math.nan
+        return {
+            "play/length": tally.positions / games,
+            "play/gammons": tally.gammons / games,
+            "play/backgammons": tally.backgammons / games,
+            "play/cut_off": tally.cut_off / games,
+            "play/games_per_s": tally.games / seconds,
+            "play/positions_per_s": tally.positions / seconds,
+            "learn/loss": loss,
+            "learn/td_error": tally.td_error / positions,
+            "learn/rate": self.rate,
+            "system/memory_mb": memory_mb(),
+        }
+
+
+def run(config: Config, folder: Path, overrides: Sequence[str] = ()) -> Path:
+    """Train, or go on training, in `folder`; the folder of the exported net.
+
+    Raises ValueError where the folder holds a run that cannot be gone on with, and
+    FloatingPointError where the loss stops being a number.
+    """
+    trainer, best = _start(config, folder, overrides)
+    config = trainer.config
+    text = OmegaConf.to_yaml(OmegaConf.structured(config))
+    metrics = Metrics(folder, text)
+    try:
+        with ThreadPoolExecutor(config.threads) as pool, _stop_signals() as stopped:
+            best = _rounds(trainer, folder, metrics, pool, best, stopped)
+        if stopped:
+            raise KeyboardInterrupt
+        return _finish(trainer, folder, metrics)
+    finally:
+        metrics.close()
+
+
+def _start(config: Config, folder: Path, overrides: Sequence[str]) -> tuple[Trainer, float]:
+    if not (folder / "latest").exists():
+        if any(folder.glob("checkpoint-*")):
+            raise ValueError(f"{str(folder)!r} has checkpoints but no file `latest`")
+        folder.mkdir(parents=True, exist_ok=True)
+        return Trainer(config), -math.inf
+    if config.resume != "auto":
+        raise ValueError(f"{str(folder)!r} holds a run already; resume=auto goes on with it")
+    _, state, arrays = checkpoint.load(folder)
+    trainer = Trainer(merge(config, state["config"], overrides))
+    trainer.restore(state, arrays)
+    return trainer, state["best"] if state["best"] is not None else -math.inf
+
+
+def merge(asked: Config, stored: dict[str, Any], overrides: Sequence[str]) -> Config:
+    """The stored configuration with what may change taken from `asked`.
+
+    Raises ValueError where an override asks for another value of what may not change.
+    """
+    new, old = _flat(asdict(asked)), _flat(stored)
+    named = {override.lstrip("+~").split("=")[0] for override in overrides}
+    for key, value in new.items():
+        if key in old and old[key] != value and key in named and key not in LIBERTIES:
+            raise ValueError(
+                f"the run has {key}={old[key]!r}; it cannot go on with {key}={value!r}"
+            )
+    whole = {**stored, **{key: getattr(asked, key) for key in LIBERTIES}}
+    schema = OmegaConf.merge(OmegaConf.structured(Config), OmegaConf.create(whole))
+    result = OmegaConf.to_object(schema)
+    assert isinstance(result, Config)
+    return result
+
+
+def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict) and key != "start":
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+@contextmanager
+def _stop_signals() -> Iterator[list[int]]:
+    """Collects SIGINT and SIGTERM, so that the round in hand ends and is saved."""
+    received: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: received.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _rounds(
+    trainer: Trainer,
+    folder: Path,
+    metrics: Metrics,
+    pool: ThreadPoolExecutor,
+    best: float,
+    stopped: list[int],
+) -> float:
+    """Rounds until the run is done or stopped; the best gauge so far."""
+    config = trainer.config
+    clock = last_gauge = last_save = time.perf_counter()
+    window = Window()
+    first_strength = trainer.progress() < 1
+    with tqdm(total=100.0, initial=100 * min(trainer.progress(), 1), unit="%",
+              bar_format="{l_bar}{bar}| {elapsed} gone, {remaining} left{postfix}") as bar:  # fmt: skip
+        while trainer.progress() < 1 and not stopped:
+            done = trainer.round(pool)
+            if done.fit.steps and not math.isfinite(done.fit.loss):
+                raise FloatingPointError(
+                    f"the loss became {done.fit.loss} in round {trainer.rounds}"
+                )
+            window.add(done)
+            now = time.perf_counter()
+            trainer.seconds += now - clock
+            clock = now
+            bar.update(min(100 * trainer.progress(), 100) - bar.n)
+            if now - last_gauge >= 60 * config.gauge_minutes:
+                values = window.values() | gauge(trainer, config.gauge_pairs)
+                _report(trainer, metrics, values)
+                window, clock = Window(), time.perf_counter()
+                last_gauge = clock
+            if now - last_save >= 60 * config.checkpoint_minutes:
+                best = save(trainer, folder, best, config.gauge_pairs)
+                metrics.histograms(trainer.games, trainer.network)
+                last_save = clock = time.perf_counter()
+    if first_strength:
+        save(trainer, folder, best, config.gauge_pairs)
+    return best
+
+
+def _report(trainer: Trainer, metrics: Metrics, values: dict[str, float]) -> None:
+    values |= {
+        "play/games": trainer.games,
+        "learn/steps": trainer.learner.steps,
+        "system/seconds": trainer.seconds,
+    }
+    metrics.write(trainer.games, values)
+    shown = [
+        f"{trainer.seconds / 60:6.1f} min",
+        f"{trainer.games:9,d} games",
+        f"{values['play/games_per_s']:6.0f} games/s",
+        f"loss {values['learn/loss']:.4f}",
+        f"td {values['learn/td_error']:.3f}",
+        f"rate {values['learn/rate']:.1e}",
+        *(
+            f"{name} {values[f'arena/{name}']:+.3f}"
+            for name in installed_opponents(trainer.variant)
+        ),
+    ]
+    tqdm.write("  ".join(shown))
+
+
+def gauge(trainer: Trainer, pairs: int) -> dict[str, float]:
+    """Points a game of the net as it stands against each fixed opponent, by tag."""
+    values = {}
+    mine = NetPlayer("net", trainer.net())
+    for name in installed_opponents(trainer.variant):
+        match = play_match(
+            mine, player(name, trainer.variant, seed=trainer.config.seed), trainer.variant,
+            pairs=pairs, seed=trainer.config.seed, threads=trainer.config.threads,
+        )  # fmt: skip
+        values[f"arena/{name}"] = match.ppg
+        values[f"arena/{name}_ci95"] = match.ci95
+    return values
+
+
+def save(trainer: Trainer, folder: Path, best: float, pairs: int) -> float:
+    """Write a checkpoint; the best gauge so far. `best` points to the checkpoint that has it."""
+    strength = gauge(trainer, pairs)
+    judge = installed_opponents(trainer.variant)[-1]  # the strongest comes last
+    points = strength[f"arena/{judge}"]
+    state, arrays = trainer.state()
+    state["best"] = max(points, best)
+    meta = {
+        "games": trainer.games,
+        "seconds": round(trainer.seconds, 1),
+        "strength": strength,
+        "config": asdict(trainer.config),
+        "commit": commit(),
+        "state": state,
+    }
+    written = checkpoint.save(folder, trainer.rounds, trainer.net(), meta, arrays)
+    if points >= best:
+        checkpoint.mark_best(folder, written)
+    checkpoint.prune(folder, KEEP)
+    return max(points, best)
+
+
+def commit() -> str:
+    """The commit of the code, with "+" where files differ from it; "unknown" outside git."""
+    try:
+        said = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=12", "--dirty=+"],
+            cwd=Path(__file__).parent, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return said.stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _finish(trainer: Trainer, folder: Path, metrics: Metrics) -> Path:
+    """Export the net, measure it, and say how to play it."""
+    target = folder / "net"
+    shutil.rmtree(target, ignore_errors=True)
+    meta = json.loads((checkpoint.resolve(folder) / "meta.json").read_text())
+    export(trainer.net(), meta, target)
+    print(f"{trainer.games:,d} games in {trainer.seconds / 60:.1f} minutes; net in {target}")
+    strength = gauge(trainer, 5 * trainer.config.gauge_pairs)
+    metrics.write(trainer.games, strength)
+    for name in installed_opponents(trainer.variant):
+        points, interval = strength[f"arena/{name}"], strength[f"arena/{name}_ci95"]
+        print(f"  against {name:9s} {points:+.3f} ± {interval:.3f} points a game")
+    print(f"play against it:  .venv/bin/nardy play --net {target}")
+    Net.load(target)
+    return target

@@ -1,0 +1,80 @@
+"""What a run writes down while it goes: TensorBoard, metrics.jsonl and one line a minute.
+
+TAGS is the only list of tags; `Metrics.write` refuses any other.
+"""
+
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+from torch.utils.tensorboard import SummaryWriter
+
+TAGS = {
+    "play/games": "games finished since the run began",
+    "play/length": "turns of a finished game, both players', mean",
+    "play/gammons": "share of games won with a gammon (2 points)",
+    "play/backgammons": "share of games won with a backgammon (3 points)",
+    "play/cut_off": "share of games cut off at algo.longest_game",
+    "play/games_per_s": "games finished a second, learning included",
+    "play/positions_per_s": "positions learnt from a second",
+    "learn/loss": "cross-entropy of the outcomes against the targets, nats, mean",
+    "learn/td_error": "mean |V(s) - return| of positions when they were played, points",
+    "learn/rate": "Adam's step size",
+    "learn/steps": "gradient steps since the run began",
+    "arena/random": "points a game against random moves, cubeless",
+    "arena/pips": "points a game against the greedy pip-count player, cubeless",
+    "arena/gnubg-nn": "points a game against gnubg-nn at 0-ply, cubeless, where it is installed",
+    "arena/random_ci95": "half width of its 95 % interval over pairs of games",
+    "arena/pips_ci95": "half width of its 95 % interval over pairs of games",
+    "arena/gnubg-nn_ci95": "half width of its 95 % interval over pairs of games",
+    "system/memory_mb": "resident memory of the process, MiB",
+    "system/seconds": "seconds of training since the run began, over all its resumptions",
+}
+
+
+class Metrics:
+    """Writers of one run folder."""
+
+    def __init__(self, run: Path, config_text: str) -> None:
+        self.board = SummaryWriter(str(run))
+        self.board.add_text("configuration", f"```yaml\n{config_text}\n```")
+        self.file = open(run / "metrics.jsonl", "a", buffering=1)  # noqa: SIM115 closed in close()
+
+    def write(self, step: int, values: dict[str, float]) -> None:
+        """Write values by tag; step is the number of games. Those that are not finite are left out.
+
+        Raises KeyError for a tag that TAGS does not explain.
+        """
+        row: dict[str, Any] = {"games": step, "time": round(time.time(), 1)}
+        for tag, value in values.items():
+            TAGS[tag]
+            if math.isfinite(value):
+                self.board.add_scalar(tag, value, step)
+                row[tag] = round(float(value), 6)
+        self.file.write(json.dumps(row) + "\n")
+
+    def histograms(self, step: int, network: nn.Module) -> None:
+        """Write a histogram of each weight matrix."""
+        for name, values in network.named_parameters():
+            if values.ndim > 1:
+                self.board.add_histogram(f"weights/{name}", values.detach().float().cpu(), step)
+        self.board.flush()
+
+    def close(self) -> None:
+        """Flush and close both files."""
+        self.board.close()
+        self.file.close()
+
+
+def memory_mb() -> float:
+    """Resident memory of this process in MiB; NaN where the system does not tell."""
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+    except OSError:
+        pass
+    return math.nan

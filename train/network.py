@@ -1,0 +1,92 @@
+"""The network in torch: what is trained, and how it becomes a `nardy.net.net.Net`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from nardy.net.features import CELLS, COUNTS, FEATURES, feature_rows
+from nardy.net.net import Floats, Net
+from nardy.rules.variants import Variant
+
+
+class ValueNetwork(nn.Module):
+    """A linear first layer on tied features, ReLU, and for each phase a tail to outcome logits."""
+
+    def __init__(self, hidden: int, tail: Sequence[int], phases: int, outcomes: int) -> None:
+        super().__init__()
+        self.first = nn.Linear(FEATURES, hidden)
+        self.tails = nn.ModuleList(_tail([hidden, *tail, outcomes]) for _ in range(phases))
+
+    def forward(self, features: Tensor, counts: Sequence[int]) -> Tensor:
+        """Logits [M, K].
+
+        features: [M, FEATURES], rows of a phase together; counts: how many rows each phase has.
+        """
+        parts = torch.relu(self.first(features)).split(list(counts))
+        return torch.cat([tail(part) for tail, part in zip(self.tails, parts, strict=True)])
+
+
+def _tail(widths: Sequence[int]) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for fan_in, fan_out in zip(widths, widths[1:], strict=False):
+        layers += [nn.Linear(fan_in, fan_out), nn.ReLU()]
+    last = layers[-2]
+    assert isinstance(last, nn.Linear)
+    nn.init.zeros_(last.weight)  # every outcome equally likely at first
+    nn.init.zeros_(last.bias)
+    return nn.Sequential(*layers[:-1])
+
+
+def to_net(network: ValueNetwork, game: Variant) -> Net:
+    """The network's present weights as a net: features folded into a table, in float32."""
+    with torch.no_grad():
+        rows = torch.from_numpy(feature_rows().reshape(CELLS * COUNTS, FEATURES))
+        weight = network.first.weight.detach().cpu().float()
+        table = _array(rows @ weight.T).reshape(CELLS, COUNTS, -1)
+        tails = [
+            [(_array(layer.weight.T), _array(layer.bias)) for layer in tail if _is_linear(layer)]
+            for tail in network.tails
+        ]
+        return Net.build(game, table, _array(network.first.bias), tails)
+
+
+def _is_linear(layer: Any) -> bool:
+    return isinstance(layer, nn.Linear)
+
+
+def _array(values: Tensor) -> Floats:
+    # a copy: the network's own memory changes under the learner
+    return np.array(values.detach().cpu().numpy(), np.float32, order="C")
+
+
+class TorchTail:
+    """The tail of a net as torch matrix products, in bfloat16 or float32 (nardy.net.net.Tail)."""
+
+    def __init__(self, net: Net, precision: torch.dtype) -> None:
+        self.half = precision is torch.bfloat16
+        self.tails = [
+            [(torch.from_numpy(w).to(precision), torch.from_numpy(b).to(precision)) for w, b in t]
+            for t in net.tails
+        ]
+
+    @torch.inference_mode()
+    def __call__(self, activations: np.ndarray[Any, Any], phase: int, logits: Floats) -> None:
+        """activations: [M, H], bfloat16 in uint16 or float32; logits: float32[M, K], written."""
+        x = torch.from_numpy(activations)
+        if self.half:
+            x = x.view(torch.bfloat16)
+        *hidden, (weight, bias) = self.tails[phase]
+        for hidden_weight, hidden_bias in hidden:
+            x = torch.addmm(hidden_bias, x, hidden_weight).relu_()
+        torch.from_numpy(logits).copy_(torch.addmm(bias, x, weight))
+
+
+def resolve_precision(name: str, device: str) -> torch.dtype:
+    """torch.float32 or torch.bfloat16; "auto" is bfloat16 where the processor multiplies it."""
+    if name == "auto":
+        fast = device != "cpu" or torch.cpu._is_avx512_bf16_supported()
+        return torch.bfloat16 if fast else torch.float32
+    return torch.bfloat16 if name == "bfloat16" else torch.float32

@@ -1,0 +1,137 @@
+"""Self-play: games in lock step, and the positions they leave with their targets."""
+
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy.net.net import Evaluator, Floats
+from nardy.rules.batch import Workspace, afterstates
+from nardy.rules.board import Boards, flip, points_won, start_board
+from nardy.rules.dice import roll
+from nardy.rules.variants import Variant
+from train.targets import lambda_returns
+
+
+class Sample(NamedTuple):
+    """Positions to learn from, each with the return that its game gave it."""
+
+    boards: Boards  # int8[N, 26], mover's view, before the roll
+    targets: Floats  # float32[N, K], outcome distribution for the mover
+
+
+@dataclass
+class Tally:
+    """What the games of a round looked like."""
+
+    games: int = 0
+    gammons: int = 0
+    backgammons: int = 0
+    cut_off: int = 0
+    turns: int = 0
+    positions: int = 0
+    td_error: float = 0.0  # sum over positions of |equity - return|, points
+
+    def __add__(self, other: "Tally") -> "Tally":
+        names = [part.name for part in fields(self)]
+        return Tally(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+@dataclass
+class Games:
+    """A group of games played in lock step by one thread.
+
+    Slot i plays games first + i, first + i + stride, ...: which dice a game has does not depend
+    on how slots are divided among threads.
+    """
+
+    variant: Variant
+    seed: int
+    lam: float
+    longest: int
+    stride: int
+    numbers: NDArray[np.int64]  # [B], the game each slot plays
+    plies: NDArray[np.int64] = field(init=False)  # [B], turns played
+    boards: NDArray[np.int8] = field(init=False)  # [B, longest, 26], positions so far
+    chances: Floats = field(init=False)  # [B, longest, K], V of them; that of ply 0 is unknown
+
+    def __post_init__(self) -> None:
+        """Set every game to its start."""
+        slots, outcomes = len(self.numbers), len(self.variant.outcomes)
+        self.plies = np.zeros(slots, np.int64)
+        self.boards = np.zeros((slots, self.longest, 26), np.int8)
+        self.chances = np.zeros((slots, self.longest, outcomes), np.float32)
+        self.boards[:, 0] = start_board(self.variant)
+        self._returns = np.empty((self.longest, outcomes), np.float32)
+        self._points = np.array(self.variant.outcomes, np.float32)
+        self._workspace = Workspace()
+
+    def play(self, evaluator: Evaluator, turns: int) -> tuple[Sample, Tally]:
+        """Play `turns` turns of every game; the positions of games that ended meanwhile."""
+        samples: list[Sample] = []
+        tally = Tally()
+        for _ in range(turns):
+            self._turn(evaluator, samples, tally)
+        outcomes = len(self._points)
+        boards = [sample.boards for sample in samples] or [np.empty((0, 26), np.int8)]
+        targets = [sample.targets for sample in samples] or [np.empty((0, outcomes), np.float32)]
+        return Sample(np.concatenate(boards), np.concatenate(targets)), tally
+
+    def _turn(self, evaluator: Evaluator, samples: list[Sample], tally: Tally) -> None:
+        slots = np.arange(len(self.numbers))
+        boards = self.boards[slots, self.plies]
+        dice = roll(self.seed, self.numbers, self.plies, self.variant.opening)
+        results = afterstates(boards, dice, self.variant, self._workspace)
+        best, chances = evaluator.choose(boards, results)
+        chosen = results.boards[best]
+        points = points_won(chosen, self.variant)
+        self.plies += 1
+        over = (points > 0) | (self.plies == self.longest)
+        on = ~over
+        self.boards[slots[on], self.plies[on]] = flip(chosen[on])
+        self.chances[slots[on], self.plies[on]] = chances[on]
+        for slot in slots[over].tolist():
+            samples.append(self._finish(slot, int(points[slot]), chances[slot], tally))
+        tally.turns += len(slots)
+
+    def _finish(self, slot: int, points: int, chances: Floats, tally: Tally) -> Sample:
+        """Turn slot's game into a sample and start its next game."""
+        plies = int(self.plies[slot])
+        if points:
+            final = (self._points == points).astype(np.float32)
+        else:  # cut off: the next player's chances stand for the rest of the game
+            final = chances[::-1].copy()
+            tally.cut_off += 1
+        returns = self._returns[:plies]
+        lambda_returns(self.chances[slot, :plies], final, self.lam, returns)
+        # the start is left out where its first roll is never a double: it has another value there
+        first = 1 if self.variant.opening == "play_opening_dice" else 0
+        sample = Sample(self.boards[slot, first:plies].copy(), returns[first:].copy())
+        errors = (self.chances[slot, 1:plies] - returns[1:]) @ self._points
+        tally.td_error += float(np.abs(errors).sum())
+        tally.games += 1
+        tally.gammons += points == 2
+        tally.backgammons += points == 3
+        tally.positions += len(sample.boards)
+        self.numbers[slot] += self.stride
+        self.plies[slot] = 0
+        return sample
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Arrays from which `restore` goes on with the same games."""
+        used = np.arange(self.longest) <= self.plies[:, None]
+        return {
+            "numbers": self.numbers,
+            "plies": self.plies,
+            "boards": self.boards[used],
+            "chances": self.chances[used],
+        }
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on where `state` was taken."""
+        self.numbers[:] = state["numbers"]
+        self.plies[:] = state["plies"]
+        used = np.arange(self.longest) <= self.plies[:, None]
+        self.boards[used] = state["boards"]
+        self.chances[used] = state["chances"]
