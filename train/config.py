@@ -89,7 +89,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse impossible values, by name."""
-        positive = {
+        positive: dict[str, float] = {
             "games": self.games,
             "minutes": self.minutes,
             "threads": self.threads,

@@ -5,6 +5,7 @@ import math
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +34,7 @@ LIBERTIES = (
     "checkpoint_minutes", "resume",
 )  # fmt: skip
 """What a resumed run may change."""
+BAR = "{l_bar}{bar}| {elapsed} gone, {remaining} left"
 
 
 class Window:
@@ -162,8 +164,14 @@ def _rounds(
     clock = last_gauge = last_save = time.perf_counter()
     window = Window()
     first_strength = trainer.progress() < 1
-    with tqdm(total=100.0, initial=100 * min(trainer.progress(), 1), unit="%",
-              bar_format="{l_bar}{bar}| {elapsed} gone, {remaining} left{postfix}") as bar:  # fmt: skip
+    done_before = 100 * min(trainer.progress(), 1)
+    with tqdm(
+        total=100.0,
+        initial=done_before,
+        unit="%",
+        bar_format=BAR,
+        mininterval=0.5 if sys.stderr.isatty() else 30,
+    ) as bar:
         while trainer.progress() < 1 and not stopped:
             done = trainer.round(pool)
             if done.fit.steps and not math.isfinite(done.fit.loss):
@@ -214,7 +222,7 @@ def _report(trainer: Trainer, metrics: Metrics, values: dict[str, float]) -> Non
 def gauge(trainer: Trainer, pairs: int) -> dict[str, float]:
     """Points a game of the net as it stands against each fixed opponent, by tag."""
     values = {}
-    mine = NetPlayer("net", trainer.net())
+    mine = NetPlayer(trainer.net(), "net")
     for name in installed_opponents(trainer.variant):
         match = play_match(
             mine, player(name, trainer.variant, seed=trainer.config.seed), trainer.variant,

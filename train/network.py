@@ -47,14 +47,14 @@ def to_net(network: ValueNetwork, game: Variant) -> Net:
         weight = network.first.weight.detach().cpu().float()
         table = _array(rows @ weight.T).reshape(CELLS, COUNTS, -1)
         tails = [
-            [(_array(layer.weight.T), _array(layer.bias)) for layer in tail if _is_linear(layer)]
+            [(_array(layer.weight.T), _array(layer.bias)) for layer in _linear_layers(tail)]
             for tail in network.tails
         ]
         return Net.build(game, table, _array(network.first.bias), tails)
 
 
-def _is_linear(layer: Any) -> bool:
-    return isinstance(layer, nn.Linear)
+def _linear_layers(tail: nn.Module) -> list[nn.Linear]:
+    return [layer for layer in tail.children() if isinstance(layer, nn.Linear)]
 
 
 def _array(values: Tensor) -> Floats:

@@ -20,6 +20,8 @@ from train.selfplay import Games, Sample, Tally
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 _ADAM = ("exp_avg", "exp_avg_sq")
+BLOCK = 4096
+"""Rows evaluated together: enough to make torch's cost of a call small."""
 
 
 class Round(NamedTuple):
@@ -50,7 +52,7 @@ class Trainer:
         )
         self.groups = [self._games(slots) for slots in self._slots()]
         net = self.net()
-        self.evaluators = [Evaluator(net, self._tail(net)) for _ in self.groups]
+        self.evaluators = [Evaluator(net, self._tail(net), BLOCK) for _ in self.groups]
         self.pending = Sample(np.empty((0, 26), np.int8), np.empty((0, outcomes), np.float32))
         self.rounds = 0
         self.games = 0

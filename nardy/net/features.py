@@ -73,7 +73,8 @@ def cells_of(boards: Boards, checkers: int) -> NDArray[np.int8]:
 def table_index(cells: NDArray[np.int8]) -> NDArray[np.int64]:
     """int64[N, 28]: rows of a table of shape [28 * 31, ...] that belong to `cells`."""
     first = np.arange(CELLS, dtype=np.int64) * COUNTS + 15
-    return np.add(first, cells, dtype=np.int64)
+    index: NDArray[np.int64] = first + cells
+    return index
 
 
 def turn_table(table: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -331,5 +331,6 @@ def outcomes_by_numpy(net: Net, boards: Boards) -> Floats:
         part = logits[rows]
         tail(activations[rows], phase, part)
         logits[rows] = part
-    chances = np.exp(logits - logits.max(-1, keepdims=True))
-    return np.divide(chances, chances.sum(-1, keepdims=True), dtype=np.float32)
+    chances: Floats = np.exp(logits - logits.max(-1, keepdims=True))
+    chances /= chances.sum(-1, keepdims=True)
+    return chances

@@ -309,7 +309,7 @@ def _why_incomplete(cells: Cells, dice: Dice, legal: set[Cells], end: _End) -> s
 
 def _meant(ends: list[_End], legs: tuple[Leg, ...], starred: set[int]) -> Cells:
     """The board meant, of those that the typed move can lead to."""
-    fitting = [end for end in ends if True]
+    fitting = [end for end in ends if starred <= end.hits]
     if not fitting:
         point = max(starred - ends[0].hits)
         raise ValueError(f"there is no checker to hit on point {point} in that move")

@@ -82,6 +82,18 @@ def test_only_the_front_is_searched_and_stays_in_front(net: Net) -> None:
     assert [play.text for play in ranked[len(searched) :]] == rest
 
 
+def test_a_searched_play_that_turns_out_badly_stays_before_the_rest(
+    net: Net, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Depths are not compared: what looks bad at 1-ply may still beat what looked worse at 0."""
+    lost = (POINTS == -3).astype(np.float32)
+    monkeypatch.setattr(Player, "_searched_chances", lambda _, rows: np.tile(lost, (len(rows), 1)))
+    ranked = Player(net, ply=1).best(start_board(SHORT), roll(3, 1))
+    depths = [play.ply for play in ranked]
+    assert ranked[0].equity == -3 < ranked[-1].equity
+    assert depths == sorted(depths, reverse=True) and len(set(depths)) == 2
+
+
 @pytest.mark.parametrize("ply", [0, 1])
 def test_a_finished_game_is_exact(net: Net, ply: int) -> None:
     """K14: a gammon, as the other side has none off and nobody on the bar or in my home."""

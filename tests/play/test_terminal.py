@@ -76,6 +76,17 @@ def test_a_whole_game_by_hints(net: Net) -> None:
     assert again == shown
 
 
+def test_who_bears_off_first_wins(net: Net) -> None:
+    """With one checker a side, a roll from home, the starter wins a gammon at once (K14)."""
+    game = variant("short", start={1: 1})
+    tiny = Net.build(game, net.table, net.bias, net.tails)
+    mine = session(tiny, seed_where("you start", tiny), "hint", "1")
+    assert mine[-4:-2] == ["You win 2 points: a gammon (mars).", "Score: you 2, the bot 0."]
+    bots = session(tiny, seed_where("the bot starts", tiny))
+    assert "The bot rolls" in bots[2] and bots[2].endswith("1/off")
+    assert bots[3:5] == ["The bot wins 2 points: a gammon (mars).", "Score: you 0, the bot 2."]
+
+
 def test_the_higher_die_starts_with_both(net: Net) -> None:
     for seed in range(6):
         shown = session(net, seed)
