@@ -33,7 +33,10 @@ def resolve(path: str | Path) -> Path:
         return place
     pointer = place / "latest" if place.is_dir() else place
     if pointer.is_file() and pointer.name in ("latest", "best"):
-        return resolve(pointer.parent / pointer.read_text().strip())
+        named = pointer.read_text().strip()
+        if not named.startswith("checkpoint-"):
+            raise ValueError(f"{str(pointer)!r} names no checkpoint but {named!r}")
+        return resolve(pointer.parent / named)
     raise ValueError(f"{str(path)!r} is neither a run folder, a checkpoint nor an exported net")
 
 

@@ -38,11 +38,11 @@ class VariantConfig:
 
     name: str = about("short, nack or hyper", "short")
     opening: str = about("play_opening_dice or reroll (rule K3)", "play_opening_dice")
-    start: dict[int, int] | None = about("checkers by point instead of the variant's own", None)
+    start: dict[int, int] = about("checkers by point; empty: the variant's own", {})
 
     def make(self) -> Variant:
         """The variant described."""
-        return variant(self.name, opening=self.opening, start=self.start)
+        return variant(self.name, opening=self.opening, start=self.start or None)
 
 
 @dataclass
@@ -89,11 +89,16 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse impossible values, by name."""
+        self._check_positive()
+        self._check_choices()
+        self._check_ranges()
+        self.variant.make()
+
+    def _check_positive(self) -> None:
         positive: dict[str, float] = {
             "games": self.games,
             "minutes": self.minutes,
             "threads": self.threads,
-            "gauge_pairs": self.gauge_pairs,
             "net.hidden": self.net.hidden,
             "algo.games_in_flight": self.algo.games_in_flight,
             "algo.plies_per_round": self.algo.plies_per_round,
@@ -105,16 +110,30 @@ class Config:
         for name, value in positive.items():
             if not value > 0:
                 raise ValueError(f"{name} must be above 0, not {value!r}")
-        choices = {
+        for name in ("gauge_minutes", "checkpoint_minutes"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must be 0 or above, not {getattr(self, name)!r}")
+
+    def _check_choices(self) -> None:
+        choices: dict[str, tuple[object, tuple[object, ...]]] = {
+            "device": (self.device, ("cpu", "cuda")),
             "precision": (self.precision, ("auto", "float32", "bfloat16")),
             "resume": (self.resume, ("auto", "never")),
             "net.phases": (self.net.phases, (1, 2)),
         }
-        for name, (value, allowed) in choices.items():
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}, not {value!r}")
+        for name, (chosen, allowed) in choices.items():
+            if chosen not in allowed:
+                raise ValueError(f"{name} must be one of {allowed}, not {chosen!r}")
+
+    def _check_ranges(self) -> None:
         if not 0 <= self.algo.lam <= 1:
             raise ValueError(f"algo.lam must lie between 0 and 1, not {self.algo.lam!r}")
+        if not 0 <= self.algo.hot < 1:
+            raise ValueError(f"algo.hot must lie between 0 and 1, not {self.algo.hot!r}")
+        if not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed must be 0 or above and below 2**63, not {self.seed!r}")
+        if self.gauge_pairs < 2:
+            raise ValueError(f"gauge_pairs must be at least 2, not {self.gauge_pairs!r}")
         if self.algo.games_in_flight < self.threads:
             raise ValueError(
                 f"algo.games_in_flight ({self.algo.games_in_flight}) must reach threads "
@@ -124,7 +143,6 @@ class Config:
             raise ValueError(f"net.tail has widths above 0, not {list(self.net.tail)!r}")
         if not self.name or "/" in self.name or self.name.startswith("."):
             raise ValueError(f"name must be usable as a folder's name, not {self.name!r}")
-        self.variant.make()
 
 
 def parse(name: str, schema: type[Schema], overrides: Sequence[str]) -> Schema:

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from nardy.net.features import FEATURES, phases_of
+from nardy.net.features import phases_of
 from train.encode import encode
-from train.network import ValueNetwork
+from train.network import GRAIN, ValueNetwork
 from train.selfplay import Sample
 
 
@@ -39,7 +39,6 @@ class Learner:
         # fused: one kernel over all parameters instead of a dozen small ones each
         self.optimizer = torch.optim.Adam(network.parameters(), lr=0.0, fused=True)
         self.steps = 0
-        self._features = np.empty((minibatch, FEATURES), np.float32)
 
     def learn(self, sample: Sample, rng: np.random.Generator, rate: Callable[[], float]) -> Fit:
         """One pass over `sample` in random order; `rate` gives the step size of each step.
@@ -54,16 +53,17 @@ class Learner:
         return Fit(len(losses), float(np.mean(losses)) if losses else float("nan"))
 
     def _step(self, boards: np.ndarray, targets: np.ndarray, rate: float) -> float:
-        phases = phases_of(boards, len(self.network.tails))
-        order = np.argsort(phases, kind="stable")
-        counts = np.bincount(phases, minlength=len(self.network.tails)).tolist()
-        encode(boards[order], self.checkers, self._features)
-        features = torch.from_numpy(self._features).to(self.device)
-        wanted = torch.from_numpy(targets[order]).to(self.device)
+        rows, counts = rows_by_phase(
+            phases_of(boards, len(self.network.tails)), len(self.network.tails), GRAIN
+        )
+        used = torch.from_numpy(rows >= 0).to(self.device)
+        features = torch.from_numpy(encode(boards[rows], self.checkers)).to(self.device)
+        wanted = torch.from_numpy(targets[rows]).to(self.device)
         half = self.precision is torch.bfloat16
         with torch.autocast(self.device, dtype=torch.bfloat16, enabled=half):
             logits = self.network(features, counts)
-        loss = functional.cross_entropy(logits.float(), wanted)
+        each = functional.cross_entropy(logits.float(), wanted, reduction="none")
+        loss = (each * used).sum() / len(boards)
         self.optimizer.zero_grad()
         loss.backward()
         for group in self.optimizer.param_groups:
@@ -71,3 +71,16 @@ class Learner:
         self.optimizer.step()
         self.steps += 1
         return loss.item()
+
+
+def rows_by_phase(phases: np.ndarray, number: int, grain: int) -> tuple[np.ndarray, list[int]]:
+    """Row numbers grouped by phase, each group filled with -1 up to a multiple of `grain`.
+
+    phases: int64[N], each below `number`. Returns int64[M] and the length of each group. Few
+    lengths mean few shapes of matrix products, for each of which the library compiles a kernel.
+    """
+    groups = []
+    for phase in range(number):
+        members = np.flatnonzero(phases == phase)
+        groups.append(np.concatenate([members, np.full(-len(members) % grain, -1)]))
+    return np.concatenate(groups), [len(group) for group in groups]

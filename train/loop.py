@@ -97,8 +97,9 @@ def _start(config: Config, folder: Path, overrides: Sequence[str]) -> tuple[Trai
     if not (folder / "latest").exists():
         if any(folder.glob("checkpoint-*")):
             raise ValueError(f"{str(folder)!r} has checkpoints but no file `latest`")
+        trainer = Trainer(config)  # first: where it refuses, no folder is left behind
         folder.mkdir(parents=True, exist_ok=True)
-        return Trainer(config), -math.inf
+        return trainer, -math.inf
     if config.resume != "auto":
         raise ValueError(f"{str(folder)!r} holds a run already; resume=auto goes on with it")
     _, state, arrays = checkpoint.load(folder)
@@ -112,10 +113,14 @@ def merge(asked: Config, stored: dict[str, Any], overrides: Sequence[str]) -> Co
 
     Raises ValueError where an override asks for another value of what may not change.
     """
+    start = stored["variant"]["start"]
+    start = {int(point): count for point, count in start.items()}  # JSON has no numbers as keys
+    stored = {**stored, "variant": {**stored["variant"], "start": start}}
     new, old = _flat(asdict(asked)), _flat(stored)
     named = {override.lstrip("+~").split("=")[0] for override in overrides}
     for key, value in new.items():
-        if key in old and old[key] != value and key in named and key not in LIBERTIES:
+        asked_for = key in named or key.split(".")[0] in named  # by itself or with its group
+        if key in old and old[key] != value and asked_for and key not in LIBERTIES:
             raise ValueError(
                 f"the run has {key}={old[key]!r}; it cannot go on with {key}={value!r}"
             )
@@ -164,6 +169,7 @@ def _rounds(
     clock = last_gauge = last_save = time.perf_counter()
     window = Window()
     first_strength = trainer.progress() < 1
+    saved = -1
     done_before = 100 * min(trainer.progress(), 1)
     with tqdm(
         total=100.0,
@@ -190,9 +196,10 @@ def _rounds(
                 last_gauge = clock
             if now - last_save >= 60 * config.checkpoint_minutes:
                 best = save(trainer, folder, best, config.gauge_pairs)
+                saved = trainer.rounds
                 metrics.histograms(trainer.games, trainer.network)
                 last_save = clock = time.perf_counter()
-    if first_strength:
+    if first_strength and saved != trainer.rounds:
         save(trainer, folder, best, config.gauge_pairs)
     return best
 

@@ -11,6 +11,9 @@ from nardy.net.features import CELLS, COUNTS, FEATURES, feature_rows
 from nardy.net.net import Floats, Net
 from nardy.rules.variants import Variant
 
+GRAIN = 128
+"""Matrix products have whole multiples of so many rows, so that they come in few shapes."""
+
 
 class ValueNetwork(nn.Module):
     """A linear first layer on tied features, ReLU, and for each phase a tail to outcome logits."""
@@ -73,15 +76,22 @@ class TorchTail:
         ]
 
     @torch.inference_mode()
-    def __call__(self, activations: np.ndarray[Any, Any], phase: int, logits: Floats) -> None:
-        """activations: [M, H], bfloat16 in uint16 or float32; logits: float32[M, K], written."""
-        x = torch.from_numpy(activations)
+    def __call__(self, activations: Any, rows: slice, phase: int, logits: Floats) -> None:
+        """See nardy.net.net.Tail.
+
+        The product takes whole multiples of GRAIN rows, into whatever lies behind: for each new
+        shape the library would compile a kernel, which costs more than the product.
+        """
+        begin, end = rows.start, rows.stop
+        padded = min(begin + -(-(end - begin) // GRAIN) * GRAIN, len(activations))
+        x = torch.from_numpy(activations[begin:padded])
         if self.half:
             x = x.view(torch.bfloat16)
         *hidden, (weight, bias) = self.tails[phase]
         for hidden_weight, hidden_bias in hidden:
             x = torch.addmm(hidden_bias, x, hidden_weight).relu_()
-        torch.from_numpy(logits).copy_(torch.addmm(bias, x, weight))
+        out = torch.addmm(bias, x, weight)
+        torch.from_numpy(logits[begin:end]).copy_(out[: end - begin])
 
 
 def resolve_precision(name: str, device: str) -> torch.dtype:

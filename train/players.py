@@ -160,7 +160,7 @@ def first_best(values: NDArray[Any], offsets: Rows) -> Rows:
 
 
 @kernel
-def dense(x, weight, bias, out):  # type: ignore[no-untyped-def]
+def dense(x, weight, bias, out):
     """out = x @ weight + bias, each row summed in one fixed order."""
     for i in range(x.shape[0]):
         for j in range(out.shape[1]):
@@ -184,15 +184,15 @@ class ExactTail:
     def __init__(self, net: Net) -> None:
         self.tails = net.tails
 
-    def __call__(self, activations: Floats, phase: int, logits: Floats) -> None:
+    def __call__(self, activations: Floats, rows: slice, phase: int, logits: Floats) -> None:
         """See nardy.net.net.Tail."""
-        x = activations
+        x = activations[rows]
         *hidden, (weight, bias) = self.tails[phase]
         for hidden_weight, hidden_bias in hidden:
             out = np.empty((len(x), len(hidden_bias)), np.float32)
             dense(x, hidden_weight, hidden_bias, out)
             x = np.maximum(out, 0, out=out)
-        dense(x, weight, bias, logits)
+        dense(x, weight, bias, logits[rows])
 
 
 def player(name: str, game: Variant, seed: int = 0) -> Player:

@@ -72,9 +72,8 @@ def cells_of(boards: Boards, checkers: int) -> NDArray[np.int8]:
 
 def table_index(cells: NDArray[np.int8]) -> NDArray[np.int64]:
     """int64[N, 28]: rows of a table of shape [28 * 31, ...] that belong to `cells`."""
-    first = np.arange(CELLS, dtype=np.int64) * COUNTS + 15
-    index: NDArray[np.int64] = first + cells
-    return index
+    rows: NDArray[np.int64] = np.arange(CELLS, dtype=np.int64) * COUNTS + 15 + cells
+    return rows
 
 
 def turn_table(table: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -107,4 +106,5 @@ def phases_of(boards: Boards, phases: int) -> NDArray[np.int64]:
     cells = np.arange(26)
     rearmost = np.where(boards > 0, cells, -1).max(-1)
     enemy = np.where(boards < 0, cells, 26).min(-1)
-    return (rearmost < enemy).astype(np.int64)
+    race: NDArray[np.bool_] = rearmost < enemy
+    return race.astype(np.int64)

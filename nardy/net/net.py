@@ -129,8 +129,12 @@ class Tail(Protocol):
     half: bool
     """Whether the activations it takes are bfloat16 (in uint16) rather than float32."""
 
-    def __call__(self, activations: NDArray[Any], phase: int, logits: Floats) -> None:
-        """activations: [M, H] of one phase; logits: float32[M, K], written."""
+    def __call__(self, activations: NDArray[Any], rows: slice, phase: int, logits: Floats) -> None:
+        """logits[rows] = the tail of `phase` on activations[rows].
+
+        activations: [N, H]; logits: float32[N, K]. Rows after these may be overwritten: phases
+        come in the order of their rows.
+        """
 
 
 class NumpyTail:
@@ -141,15 +145,16 @@ class NumpyTail:
     def __init__(self, net: Net) -> None:
         self.tails = net.tails
 
-    def __call__(self, activations: NDArray[Any], phase: int, logits: Floats) -> None:
-        x = activations
+    def __call__(self, activations: NDArray[Any], rows: slice, phase: int, logits: Floats) -> None:
+        """See Tail."""
+        x = activations[rows]
         *hidden, (weight, bias) = self.tails[phase]
         for hidden_weight, hidden_bias in hidden:
             x = x @ hidden_weight
             x += hidden_bias
             np.maximum(x, 0, out=x)
-        np.matmul(x, weight, out=logits)
-        logits += bias
+        np.matmul(x, weight, out=logits[rows])
+        logits[rows] += bias
 
 
 class Evaluator:
@@ -236,7 +241,7 @@ class Evaluator:
         return values
 
     def _outcomes_of_block(self, boards: Boards, chances: Floats) -> None:
-        net, n = self.net, len(boards)
+        net = self.net
         slots = self._sort(boards)
         if kernel.jit_enabled:
             kernels.first_layer(
@@ -250,12 +255,12 @@ class Evaluator:
             )
         else:
             self._first_layer_by_numpy(boards, slots)
-        kernels.softmax_rows(self._tail_logits(n), slots, chances)
+        kernels.softmax_rows(self._tail_logits(), slots, chances)
 
     def _values_of_block(
         self, parents: Boards, children: Boards, offsets: NDArray[np.int64], values: Floats
     ) -> None:
-        net, n = self.net, len(children)
+        net = self.net
         slots = self._sort(children)
         if kernel.jit_enabled:
             kernels.first_layer_of_afterstates(
@@ -273,7 +278,7 @@ class Evaluator:
             )
         else:
             self._first_layer_by_numpy(flip(children), slots)
-        logits = self._tail_logits(n)
+        logits = self._tail_logits()
         kernels.value_rows(logits, slots, self._won, self._points, self._chances, values)
 
     def _activations(self) -> tuple[bool, Floats, NDArray[np.uint16]]:
@@ -294,15 +299,14 @@ class Evaluator:
     def _first_layer_by_numpy(self, boards: Boards, slots: NDArray[np.int64]) -> None:
         self._floats[slots] = first_layer(self.net, boards)
 
-    def _tail_logits(self, n: int) -> Floats:
-        activations = (self._halves if self.tail.half else self._floats)[:n]
-        logits = self._logits[:n]
+    def _tail_logits(self) -> Floats:
+        activations = self._halves if self.tail.half else self._floats
         begin = 0
         for phase, count in enumerate(self._counts.tolist()):
             if count:
-                self.tail(activations[begin : begin + count], phase, logits[begin : begin + count])
+                self.tail(activations, slice(begin, begin + count), phase, self._logits)
             begin += count
-        return logits
+        return self._logits
 
 
 def _rows(table: Floats) -> Floats:
@@ -329,7 +333,7 @@ def outcomes_by_numpy(net: Net, boards: Boards) -> Floats:
     for phase in range(len(net.tails)):
         rows = phases == phase
         part = logits[rows]
-        tail(activations[rows], phase, part)
+        tail(activations[rows], slice(None), phase, part)
         logits[rows] = part
     chances: Floats = np.exp(logits - logits.max(-1, keepdims=True))
     chances /= chances.sum(-1, keepdims=True)
