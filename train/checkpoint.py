@@ -57,8 +57,13 @@ def save(run: Path, number: int, net: Net, meta: dict[str, Any], arrays: Arrays)
     shutil.rmtree(target, ignore_errors=True)
     os.rename(temporary, target)
     _sync_folder(run)
-    write_whole(run / "latest", target.name.encode())
+    mark_latest(run, target)
     return target
+
+
+def mark_latest(run: Path, checkpoint: Path) -> None:
+    """Point `latest` at a checkpoint."""
+    write_whole(run / "latest", checkpoint.name.encode())
 
 
 def mark_best(run: Path, checkpoint: Path) -> None:
@@ -85,6 +90,9 @@ def load(run: Path) -> tuple[dict[str, Any], dict[str, Any], Arrays]:
     try:
         meta = json.loads((folder / "meta.json").read_text())
         state = json.loads((folder / "state.json").read_text())
+        for name in ("config", "best"):
+            if name not in state:
+                raise ValueError(f"state.json lacks {name!r}")
         return meta, state, load_file(folder / "state.safetensors")
     except (OSError, ValueError, SafetensorError) as error:
         raise ValueError(f"the checkpoint {str(folder)!r} is not whole: {error}") from None

@@ -94,14 +94,15 @@ def run(config: Config, folder: Path, overrides: Sequence[str] = ()) -> Path:
 
 
 def _start(config: Config, folder: Path, overrides: Sequence[str]) -> tuple[Trainer, float]:
-    if not (folder / "latest").exists():
-        if any(folder.glob("checkpoint-*")):
-            raise ValueError(f"{str(folder)!r} has checkpoints but no file `latest`")
+    if not (folder / "latest").exists() and not any(folder.glob("checkpoint-*")):
         trainer = Trainer(config)  # first: where it refuses, no folder is left behind
         folder.mkdir(parents=True, exist_ok=True)
         return trainer, -math.inf
     if config.resume != "auto":
         raise ValueError(f"{str(folder)!r} holds a run already; resume=auto goes on with it")
+    if not (folder / "latest").exists():
+        # killed between the first checkpoint's renaming and `latest`: what has its name is whole
+        checkpoint.mark_latest(folder, max(folder.glob("checkpoint-*")))
     _, state, arrays = checkpoint.load(folder)
     trainer = Trainer(merge(config, state["config"], overrides))
     trainer.restore(state, arrays)
@@ -251,7 +252,7 @@ def save(trainer: Trainer, folder: Path, best: float, pairs: int) -> float:
         "games": trainer.games,
         "seconds": round(trainer.seconds, 1),
         "strength": strength,
-        "config": asdict(trainer.config),
+        "config": _json_values(asdict(trainer.config)),
         "commit": commit(),
         "state": state,
     }
@@ -260,6 +261,14 @@ def save(trainer: Trainer, folder: Path, best: float, pairs: int) -> float:
         checkpoint.mark_best(folder, written)
     checkpoint.prune(folder, KEEP)
     return max(points, best)
+
+
+def _json_values(values: dict[str, Any]) -> dict[str, Any]:
+    """`values` with null for what is infinite, which JSON cannot say."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in values.items()
+    }
 
 
 def commit() -> str:

@@ -69,11 +69,12 @@ class Metrics:
         self.file.close()
 
 
-def memory_mb() -> float:
-    """Resident memory of this process in MiB; NaN where the system does not tell."""
+def memory_mb(what: str = "VmRSS") -> float:
+    """Resident memory of this process in MiB, or with "VmHWM" the most it ever was; NaN where
+    the system does not tell."""
     try:
         for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
+            if line.startswith(f"{what}:"):
                 return int(line.split()[1]) / 1024
     except OSError:
         pass

@@ -36,6 +36,8 @@ class Trainer:
     """The state of a run. `round` advances it; `state` and `restore` carry it over a kill."""
 
     def __init__(self, config: Config) -> None:
+        if config.device == "cuda" and not torch.cuda.is_available():
+            raise ValueError("device='cuda' needs a GPU that torch can use; there is none")
         torch.set_num_threads(1)  # the threads of this program are its own, one a group of games
         self.config = config
         self.variant = config.variant.make()

@@ -257,3 +257,15 @@ def choose_rows(values, offsets, logits, slots, best, chances):
                 top = row
         best[i] = top
         softmax(logits[slots[top - offsets[0]]], chances[i])
+
+
+@kernel
+def dense(x, weight, bias, out):
+    """out = x @ weight + bias, each row summed in one fixed order."""
+    for i in range(x.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = bias[j]
+        for k in range(x.shape[1]):
+            if x[i, k] != 0:
+                for j in range(out.shape[1]):
+                    out[i, j] += x[i, k] * weight[k, j]

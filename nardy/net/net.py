@@ -79,7 +79,10 @@ class Net:
         """
         folder = Path(path)
         meta = _read_meta(folder / "meta.json")
-        tensors = read_tensors(folder / "net.safetensors")
+        weights = folder / "net.safetensors"
+        if not weights.is_file():
+            raise ValueError(f"{str(path)!r} holds no net.safetensors: it is not a net")
+        tensors = read_tensors(weights)
         try:
             game = variant(meta["variant"], **_variant_options(meta))
             arrays = {name: value.astype(np.float32) for name, value in tensors.items()}
@@ -90,9 +93,12 @@ class Net:
                 ]
                 for phase in range(meta["phases"])
             ]
+            _check_shapes(arrays["table"], arrays["bias"], tails, len(game.outcomes))
             return Net.build(game, arrays["table"], arrays["bias"], tails, meta)
         except KeyError as error:
             raise ValueError(f"the net in {str(path)!r} lacks {error}") from None
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ValueError(f"the net in {str(path)!r} cannot be read: {error}") from None
 
     def outcomes(self, boards: Boards) -> Floats:
         """float32[N, K]: chances of `variant.outcomes` for the player on roll, before his roll."""
@@ -110,10 +116,31 @@ def _read_meta(path: Path) -> dict[str, Any]:
         raise ValueError(f"{str(path.parent)!r} holds no meta.json: it is not a net") from None
     except ValueError as error:
         raise ValueError(f"{str(path)!r} is not JSON: {error}") from None
+    if not isinstance(meta, dict):
+        raise ValueError(f"{str(path)!r} is not a JSON object")
     for name, ours in (("format", FORMAT), ("features", FEATURE_VERSION)):
         if meta.get(name) != ours:
             raise ValueError(f"{str(path)!r} has {name} {meta.get(name)!r}; this code reads {ours}")
     return dict(meta)
+
+
+def _check_shapes(table: Floats, bias: Floats, tails: list[list[Layer]], outcomes: int) -> None:
+    """Raise ValueError where arrays do not fit together, or there are none."""
+    if table.shape[:2] != (CELLS, COUNTS) or table.shape[2:] != bias.shape or bias.ndim != 1:
+        raise ValueError(f"its table {table.shape} and bias {bias.shape} do not fit together")
+    if len(tails) not in (1, 2) or not tails[0]:
+        raise ValueError(f"it has {len(tails)} tails of {len(tails[0]) if tails else 0} layers")
+    for phase, tail in enumerate(tails):
+        width = len(bias)
+        for layer, (weight, shift) in enumerate(tail):
+            if weight.shape != (width, *shift.shape) or shift.ndim != 1:
+                raise ValueError(
+                    f"layer {layer} of tail {phase} takes {width} values, "
+                    f"but its weight is {weight.shape} and its bias {shift.shape}"
+                )
+            width = len(shift)
+        if width != outcomes:
+            raise ValueError(f"tail {phase} gives {width} values for {outcomes} outcomes")
 
 
 def _variant_options(meta: dict[str, Any]) -> dict[str, Any]:
@@ -297,7 +324,11 @@ class Evaluator:
         return slots
 
     def _first_layer_by_numpy(self, boards: Boards, slots: NDArray[np.int64]) -> None:
-        self._floats[slots] = first_layer(self.net, boards)
+        activations = first_layer(self.net, boards)
+        if self.tail.half:  # as kernels.relu_bfloat16
+            self._halves[slots] = (activations.view(np.int32) + 0x8000) >> 16
+        else:
+            self._floats[slots] = activations
 
     def _tail_logits(self) -> Floats:
         activations = self._halves if self.tail.half else self._floats

@@ -80,11 +80,16 @@ def from_sides(opponent: list[int], mover: list[int]) -> list[int]:
 
 
 def rows_of(
-    moved: Boards, boards: Boards, dice: NDArray[np.uint8], results: Afterstates
+    moved: Boards,
+    boards: Boards,
+    dice: NDArray[np.uint8],
+    results: Afterstates,
+    engine: str = "gnubg-nn",
 ) -> NDArray[np.int64]:
     """int64[B]: the row of each int8[B, 26] `moved` among the results of its board.
 
-    All in the mover's view. Raises ValueError naming the first position where it is missing.
+    All in the mover's view. engine: who moved, for the message.
+    Raises ValueError naming the first position where it is missing.
     """
     counts = np.diff(results.offsets)
     rows = np.flatnonzero((results.boards == np.repeat(moved, counts, 0)).all(-1))
@@ -94,7 +99,7 @@ def rows_of(
     if (found < 0).any():
         i = int(np.argmax(found < 0))
         raise ValueError(
-            f"gnubg-nn made a move that is not legal from {boards[i].tolist()} "
+            f"{engine} made a move that is not legal from {boards[i].tolist()} "
             f"with {dice[i].tolist()}, to {moved[i].tolist()}"
         )
     return found

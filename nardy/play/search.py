@@ -1,0 +1,211 @@
+"""Search: a net's values of many positions at once, at 0, 1 or 2 plies.
+
+    search = Search(net, ply=1)
+    results = afterstates(boards, dice, net.variant)
+    search.best(boards, results)             # int64[B], the row that each board plays
+    search.values(boards, results)           # every row's value, and how deep it was looked at
+
+Plies are counted as gnubg does. 0-ply is the net's static value of the position after the move.
+n-ply is the exact mean over the opponent's 21 rolls of the position after his reply to each, at
+n - 1 plies; he replies by static value. All is cubeless and from the mover's side.
+
+Values do not depend on the batch or the thread: what is kept is evaluated by ExactTail, and a
+BLAS only finds the replies that come near the best. Memory does not grow with the batch: CHUNK
+boards are rolled at a time at each depth. An object serves one thread.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy.net.exact import ExactTail
+from nardy.net.net import Evaluator, Floats, Net
+from nardy.rules.batch import Afterstates, Workspace, afterstates
+from nardy.rules.board import Boards, flip, points_won
+from nardy.rules.dice import ROLL_CHANCES, ROLLS
+
+PLIES = (0, 1, 2)
+
+CLOSE = 1e-4
+"""Points of equity within which a static choice is settled by `ExactTail`. Summing in another
+order moves a value by some 1e-6."""
+
+CHUNK = 64
+"""Boards rolled together: 64 * 21 rolls have some 27,000 results."""
+
+Rows = NDArray[np.int64]
+
+
+class Filter(NamedTuple):
+    """Which plays are looked at one ply deeper: no more than `plays`, none that is more than
+    `margin` points behind the best."""
+
+    plays: int
+    margin: float
+
+
+FILTERS: tuple[Filter, ...] = (Filter(8, 0.2), Filter(4, 0.08))
+"""FILTERS[n] picks the plays that go from n to n + 1 plies. gnubg's "normal" filter takes 8
+within 0.16 from 0 to 2 plies at once."""
+
+
+class Priced(NamedTuple):
+    """Afterstates priced for the player who moved; exact where the game is over."""
+
+    values: Floats  # float32[N], points
+    chances: Floats  # float32[N, K], of the variant's outcomes
+    plies: NDArray[np.int8]  # int8[N], the depth at which each was priced
+
+
+class Search:
+    """A net that looks `ply` plies ahead."""
+
+    def __init__(self, net: Net, ply: int, filters: tuple[Filter, ...] | None = FILTERS) -> None:
+        """filters: one for each ply, or None to look at every play in full depth.
+
+        Raises ValueError naming a depth that is not in PLIES.
+        """
+        if ply not in PLIES:
+            raise ValueError(f"ply must be 0, 1 or 2, not {ply!r}")
+        self.net = net
+        self.ply = ply
+        self.filters = filters
+        self._fast = Evaluator(net)
+        self._exact = Evaluator(net, ExactTail(net))
+        self._points = np.array(net.variant.outcomes, np.float32)
+        self._memory = Workspace()
+
+    def best(self, parents: Boards, results: Afterstates) -> Rows:
+        """int64[B], the row in `results` of each board's best play; the first of equals.
+
+        parents: int8[B, 26], mover's view; results: their afterstates.
+        Raises ValueError where the net's values are not numbers.
+        """
+        if self.ply == 0:
+            return self._static_best(parents, results)
+        return self._front(self._priced(parents, results, contested=True), results.offsets)
+
+    def values(self, parents: Boards, results: Afterstates) -> Priced:
+        """The value of every row of `results`, at the depth to which its play was looked at.
+
+        parents: int8[B, 26], mover's view. The best play is the best of the deepest: values of
+        two depths are not to be compared. Raises ValueError as `best` does.
+        """
+        return self._priced(parents, results, contested=False)
+
+    def chances(self, results: Boards, ply: int) -> Floats:
+        """float32[N, K]: chances of `net.variant.outcomes` for the player who moved, at `ply`.
+
+        results: int8[N, 26], afterstates in his view; exact where he has finished (K14).
+        chances(s, n) = Σ_r p(r) · chances of the other side (best static reply to r, n - 1).
+        """
+        won = points_won(results, self.net.variant)
+        chances: Floats = (self._points == won[:, None]).astype(np.float32)
+        going = np.flatnonzero(won == 0)
+        if ply == 0:
+            chances[going] = self._exact.outcomes(flip(results[going]))[:, ::-1]
+            return chances
+        for begin in range(0, len(going), CHUNK):
+            rows = going[begin : begin + CHUNK]
+            replies = self.replies(flip(results[rows]))
+            theirs = self.chances(replies.reshape(-1, 26), ply - 1)
+            by_roll = theirs[:, ::-1].reshape(*replies.shape[:2], -1)
+            chances[rows] = (by_roll * ROLL_CHANCES[:, None]).sum(1)
+        return chances
+
+    def replies(self, boards: Boards) -> Boards:
+        """int8[B, 21, 26]: where the player on roll goes with each of dice.ROLLS, by static value.
+
+        boards: int8[B, 26] in his view, before the roll; so are the results.
+        """
+        moved = np.empty((len(boards) * len(ROLLS), 26), np.int8)
+        for begin in range(0, len(boards), CHUNK):
+            part = boards[begin : begin + CHUNK]
+            parents, dice = np.repeat(part, len(ROLLS), 0), np.tile(ROLLS, (len(part), 1))
+            results = afterstates(parents, dice, self.net.variant, self._memory)
+            first = begin * len(ROLLS)
+            rows = self._static_best(parents, results)
+            moved[first : first + len(parents)] = results.boards[rows]
+        return moved.reshape(len(boards), len(ROLLS), 26)
+
+    def static_values(self, results: Boards) -> Floats:
+        """float32[N]: static values of afterstates, int8[N, 26], for the player who moved."""
+        values: Floats = (self.chances(results, 0) * self._points).sum(-1)
+        return values
+
+    def _static_best(self, parents: Boards, results: Afterstates) -> Rows:
+        """As `best`, at 0-ply."""
+        values, offsets = self._fast.values(parents, results), results.offsets
+        top = np.maximum.reduceat(values, offsets[:-1])
+        if np.isnan(top).any():
+            raise ValueError("the net gives values that are not numbers")
+        counts = np.diff(offsets)
+        rows = np.flatnonzero(values >= np.repeat(top - np.float32(CLOSE), counts))
+        owners = np.repeat(np.arange(len(parents)), counts)[rows]
+        near = np.bincount(owners, minlength=len(parents))
+        best = np.empty(len(parents), np.int64)
+        best[owners] = rows  # right where one comes near; the others follow
+        tied = np.flatnonzero(near > 1)
+        if len(tied):
+            rows = rows[near[owners] > 1]
+            close = Afterstates(results.boards[rows], _offsets(near[tied]))
+            values = self._exact.values(parents[tied], close)
+            best[tied] = rows[first_best(values, close.offsets)]
+        return best
+
+    def _priced(self, parents: Boards, results: Afterstates, contested: bool) -> Priced:
+        """contested: a board with one play left in front is not looked at any deeper."""
+        values = self._exact.values(parents, results)
+        if np.isnan(values).any():
+            raise ValueError("the net gives values that are not numbers")
+        priced = Priced(values, np.zeros(len(values), np.int8))
+        owners = np.repeat(np.arange(len(parents)), np.diff(results.offsets))
+        rows = np.arange(len(values))
+        for ply in range(1, self.ply + 1):
+            if self.filters is not None:
+                rows = _promising(values, owners, rows, self.filters[ply - 1])
+            elif ply < self.ply:
+                continue
+            if contested:
+                rows = rows[np.bincount(owners[rows], minlength=len(parents))[owners[rows]] > 1]
+            chances = self.chances(results.boards[rows], ply)
+            values[rows] = (chances * self._points).sum(-1)
+            priced.plies[rows] = ply
+        return priced
+
+    def _front(self, priced: Priced, offsets: Rows) -> Rows:
+        """The best of the deepest of each board."""
+        deepest = np.maximum.reduceat(priced.plies, offsets[:-1])
+        in_front = priced.plies == np.repeat(deepest, np.diff(offsets))
+        return first_best(np.where(in_front, priced.values, -np.inf), offsets)
+
+
+def first_best(values: NDArray[Any], offsets: Rows) -> Rows:
+    """int64[B]: for each board the row of the highest of its values, the first of equals.
+
+    values: [N], of any number type; offsets: int64[B + 1], as in Afterstates.
+    """
+    top = np.maximum.reduceat(values, offsets[:-1])
+    rows = np.flatnonzero(values == np.repeat(top, np.diff(offsets)))
+    best: Rows = rows[np.searchsorted(rows, offsets[:-1])]
+    return best
+
+
+def _promising(values: Floats, owners: Rows, rows: Rows, bound: Filter) -> Rows:
+    """Those of `rows` that `bound` lets through; ascending, as `rows` are.
+
+    values: float32[N]; owners: int64[N], the board of each row, ascending.
+    """
+    if not len(rows):
+        return rows
+    order = rows[np.lexsort((-values[rows], owners[rows]))]  # by board, the best first
+    firsts = np.flatnonzero(np.diff(owners[order], prepend=-1))
+    counts = np.diff(firsts, append=len(order))
+    place = np.arange(len(order)) - np.repeat(firsts, counts)
+    behind = np.repeat(values[order[firsts]], counts) - values[order]
+    return np.sort(order[(place < bound.plays) & (behind <= bound.margin)])
+
+
+def _offsets(counts: Rows) -> Rows:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])

@@ -1,0 +1,99 @@
+"""Answers questions about positions from inside GNU Backgammon's own Python.
+
+Not for import: train.peers.gnubg starts `gnubg -t -q -r -p gnubg_worker.py` with two pipes, whose
+numbers stand in NARDY_GNUBG_ASK and NARDY_GNUBG_ANSWER. Only the standard library is used, since
+gnubg brings the system's Python.
+
+A question is a head (kind, plies, prune, number of records) and its records, 26 cells first, in
+the view of the player to move; an answer is one record for each.
+    E: cells                   -> 5 float32: win, its gammons and backgammons, those lost; cubeless
+    M: cells, two dice         -> 26 cells after the best move, cubeless
+    C: cells, cube, whether the mover owns it, points both need (0: money), Crawford
+                               -> 3 float32: no double, double and take, double and pass
+"""
+
+import array
+import os
+import struct
+
+import gnubg
+
+HEAD = struct.Struct("<cBBI")
+RECORD_BYTES = {b"E": 26, b"M": 28, b"C": 31}
+
+SETTINGS = (
+    "set jacoby off",  # on by default; it counts no gammons while the cube is in the middle
+    "set beavers 0",
+    "set automatic roll off",
+    "set automatic game off",
+    "set automatic move off",
+    "set automatic bearoff off",
+)
+
+
+def sides(cells):
+    """(opponent, mover): checkers on 24 points from the own home and on the bar."""
+    return tuple(max(-n, 0) for n in cells[24::-1]), tuple(max(n, 0) for n in cells[1:26])
+
+
+def evaluated(cells, context):
+    """float32[5] for the player to move."""
+    return array.array("f", gnubg.evaluate(sides(cells), MONEY, context)[:5]).tobytes()
+
+
+def moved(cells, dice, context):
+    """The cells after the best move, still in the mover's view."""
+    steps = gnubg.findbestmove(sides(cells), MONEY, context, tuple(dice))
+    for source, target in zip(steps[0::2], steps[1::2]):
+        if source <= 0:  # places of dice that are not played
+            break
+        cells[source] -= 1
+        if target > 0:
+            if cells[target] < 0:
+                cells[target] = 0
+                cells[0] -= 1
+            cells[target] += 1
+    return cells.tobytes()
+
+
+def cube_values(cells, cube, owned, mine, theirs, crawford, context):
+    """float32[3]: what not doubling, a take and a pass are worth to the player to move."""
+    length = max(mine, theirs)
+    score = (length - mine, length - theirs)
+    owner = 0 if owned else -1
+    info = gnubg.cubeinfo(cube, owner, 0, length, score, crawford, 0)
+    info["jacoby"] = 0
+    return array.array("f", gnubg.cfevaluate(sides(cells), info, context)[1:4]).tobytes()
+
+
+def answer(kind, context, record):
+    """The bytes that answer one record."""
+    cells = array.array("b", record[:26])
+    if kind == b"E":
+        return evaluated(cells, context)
+    if kind == b"M":
+        return moved(cells, record[26:], context)
+    return cube_values(cells, *record[26:], context)
+
+
+def serve(questions, answers):
+    """Answer until the pipe of questions is closed."""
+    while len(head := questions.read(HEAD.size)) == HEAD.size:
+        kind, plies, prune, count = HEAD.unpack(head)
+        context = gnubg.evalcontext(kind == b"C", plies, 1, prune, 0.0)
+        size = RECORD_BYTES[kind]
+        data = questions.read(size * count)
+        for begin in range(0, len(data), size):
+            answers.write(answer(kind, context, data[begin : begin + size]))
+        answers.flush()
+
+
+for setting in SETTINGS:
+    gnubg.command(setting)
+MONEY = gnubg.cubeinfo(1, -1, 0, 0, (0, 0), 0, 0)
+assert MONEY["jacoby"] == 0 and MONEY["gammonprice"] == ((1, 1), (1, 1)), MONEY
+with (
+    os.fdopen(int(os.environ["NARDY_GNUBG_ASK"]), "rb") as questions,
+    os.fdopen(int(os.environ["NARDY_GNUBG_ANSWER"]), "wb") as answers,
+):
+    serve(questions, answers)
