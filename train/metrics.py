@@ -1,6 +1,6 @@
 """What a run writes down while it goes: TensorBoard, metrics.jsonl and one line a minute.
 
-TAGS is the only list of tags; `Metrics.write` refuses any other.
+TAGS is the only list of tags; `Metrics.write` refuses any other. `python -m train.metrics` prints it.
 """
 
 import json
@@ -79,3 +79,8 @@ def memory_mb(what: str = "VmRSS") -> float:
     except OSError:
         pass
     return math.nan
+
+
+if __name__ == "__main__":
+    for tag, meaning in TAGS.items():
+        print(f"{tag:24s} {meaning}")
