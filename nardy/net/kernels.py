@@ -4,27 +4,28 @@ A position's first-layer sum is bias + the table rows of its cells. An afterstat
 parent in two to eight cells, so its sum is its parent's plus those cells' differences.
 """
 
-import math
-
 import numpy as np
 
 from nardy.rules.hitting import lowest_bit
 from nardy.rules.kernel import float_kernel, kernel
 
+# In the loops below an array is indexed as table[row, k]: a view of the row would be counted in
+# and out atomically, which costs as much as adding it. Counts are widened to int32 so that the
+# loops over cells vectorise.
+
 
 @kernel
-def standing(board):
-    """-1 where the mover has no checker left, 1 in a race, 0 in contact (features.phases_of)."""
-    rearmost = -1
-    enemy = 26
+def standing(boards, i):
+    """Of board i: -1 where the mover has no checker left, 1 in a race, 0 in contact
+    (features.phases_of)."""
+    own = np.int32(0)
+    enemy = np.int32(0)
     for cell in range(26):
-        if board[cell] > 0:
-            rearmost = cell
-        elif board[cell] < 0 and enemy == 26:
-            enemy = cell
-    if rearmost < 0:
+        own |= np.int32(boards[i, cell] > 0) << np.int32(cell)
+        enemy |= np.int32(boards[i, cell] < 0) << np.int32(cell)
+    if own == 0:
         return -1
-    return 1 if rearmost < enemy else 0
+    return 1 if own < (enemy & -enemy) else 0  # all own cells lie below the lowest enemy's
 
 
 @kernel
@@ -48,7 +49,7 @@ def sort_rows(boards, checkers, phases, slots, counts, won):
     for phase in range(phases):
         counts[phase] = 0
     for i in range(boards.shape[0]):
-        state = standing(boards[i])
+        state = standing(boards, i)
         won[i] = points_of_win(boards[i], checkers) if state < 0 else 0
         slots[i] = 1 if phases > 1 and state != 0 else 0
         counts[slots[i]] += 1
@@ -82,10 +83,6 @@ def borne_off(board, checkers, sign):
     return left
 
 
-# In the loops below a table is indexed as table[row, k]: a view of the row would be counted in
-# and out atomically, which costs as much as adding it.
-
-
 @float_kernel
 def accumulate(board, checkers, table, bias, total):
     """total = bias + the table rows, cell * 31 + count + 15, of cells and checkers borne off."""
@@ -102,29 +99,31 @@ def accumulate(board, checkers, table, bias, total):
 
 
 @kernel
-def list_steps(parent, child, checkers, parent_off, leave, arrive):
-    """Rows of the step table that lead from parent to child; how many of each kind.
+def list_steps(parents, i, children, j, checkers, parent_off, leave, arrive):
+    """Rows of the step table that lead from parent i to child j; how many of each kind.
 
     Step row cell * 31 + count + 15 is what the sum gains when the count of `cell` falls by one
     from `count`; it loses as much when the count rises to it. A checker that moves, or is hit, or
     is borne off, makes one count fall and one rise, so there are as many of one kind as the other.
     leave, arrive: int64[32], filled up to an even number with rows that cancel.
     """
+    changed = np.int32(0)
+    left = np.int32(0)
+    for cell in range(26):
+        count = np.int32(children[j, cell])
+        changed |= np.int32(count != parents[i, cell]) << np.int32(cell)
+        left += max(count, np.int32(0))
     falls = 0
     rises = 0
-    left = 0
-    changed = 0
-    for cell in range(26):
-        changed |= (child[cell] != parent[cell]) << cell
-        left += max(child[cell], 0)
     while changed:
         cell = lowest_bit(changed)
         changed &= changed - 1
         row = cell * 31 + 15
-        for count in range(child[cell] + 1, parent[cell] + 1):
+        before, after = parents[i, cell], children[j, cell]
+        for count in range(after + 1, before + 1):
             leave[falls] = row + count
             falls += 1
-        for count in range(parent[cell] + 1, child[cell] + 1):
+        for count in range(before + 1, after + 1):
             arrive[rises] = row + count
             rises += 1
     for count in range(parent_off + 1, checkers - left + 1):
@@ -194,7 +193,7 @@ def first_layer_of_afterstates(
         accumulate(parents[i], checkers, table, bias, sum0)
         off = borne_off(parents[i], checkers, 1)
         for _ in range(offsets[i + 1] - offsets[i]):
-            pairs = list_steps(parents[i], children[row], checkers, off, leave, arrive)
+            pairs = list_steps(parents, i, children, row, checkers, off, leave, arrive)
             slot = slots[row]
             if pairs == 2:
                 store_two(sum0, step, leave, arrive, 0, half, floats, halves, slot)
@@ -208,47 +207,60 @@ def first_layer_of_afterstates(
 
 
 @float_kernel
-def softmax(logits, chances):
-    """chances = softmax of one row of logits."""
-    top = logits[0]
-    for k in range(1, logits.shape[0]):
-        top = max(top, logits[k])
-    total = 0.0
-    for k in range(logits.shape[0]):
-        chances[k] = math.exp(logits[k] - top)
-        total += chances[k]
-    for k in range(logits.shape[0]):
-        chances[k] /= total
+def exp_of_negative(x):
+    """exp(x) for x <= 0 as float32, to a relative error of 1e-7, in operations that vectorise.
+
+    x = n ln 2 + f with |f| <= ln 2 / 2; a polynomial gives exp(f) (coefficients of the Cephes
+    library's expf) and n goes into the exponent's bits.
+    """
+    x = max(np.float32(x), np.float32(-87.0))
+    n = np.int32(x * np.float32(1.44269504) - np.float32(0.5))
+    f = x - np.float32(n) * np.float32(0.693359375) + np.float32(n) * np.float32(2.12194440e-4)
+    p = np.float32(1.9875691500e-4) * f + np.float32(1.3981999507e-3)
+    p = p * f + np.float32(8.3334519073e-3)
+    p = p * f + np.float32(4.1665795894e-2)
+    p = p * f + np.float32(1.6666665459e-1)
+    p = p * f + np.float32(5.0000001201e-1)
+    scale = np.int32((n + np.int32(127)) << np.int32(23)).view(np.float32)
+    return (p * f * f + f + np.float32(1.0)) * scale
 
 
 @float_kernel
-def softmax_rows(logits, slots, chances):
-    """chances[i] = softmax of row slots[i]."""
-    for i in range(slots.shape[0]):
-        softmax(logits[slots[i]], chances[i])
+def softmax(logits, flat, n):
+    """Turn the first n rows of logits into chances, in place. flat: the same memory, one axis."""
+    outcomes = logits.shape[1]
+    for i in range(n):
+        top = logits[i, 0]
+        for k in range(1, outcomes):
+            top = max(top, logits[i, k])
+        for k in range(outcomes):
+            logits[i, k] -= top
+    for j in range(n * outcomes):
+        flat[j] = exp_of_negative(flat[j])
+    for i in range(n):
+        total = np.float32(0.0)
+        for k in range(outcomes):
+            total += logits[i, k]
+        for k in range(outcomes):
+            logits[i, k] /= total
 
 
 @float_kernel
-def value_rows(logits, slots, won, outcomes, chances, values):
+def value_rows(chances, slots, won, outcomes, values):
     """values[i] = equity for the player who moved to board i: exact where he has finished,
-    else minus the equity of the next player, whose outcome logits are row slots[i]."""
+    else minus the equity of the next player, whose outcome chances are row slots[i]."""
     for i in range(slots.shape[0]):
-        if won[i] > 0:
-            values[i] = won[i]
-        else:
-            softmax(logits[slots[i]], chances)
-            equity = 0.0
-            for k in range(outcomes.shape[0]):
-                equity += outcomes[k] * chances[k]
-            values[i] = -equity
+        equity = np.float32(0.0)
+        for k in range(outcomes.shape[0]):
+            equity += outcomes[k] * chances[slots[i], k]
+        values[i] = won[i] if won[i] > 0 else -equity
 
 
-@float_kernel
-def choose_rows(values, offsets, logits, slots, best, chances):
-    """best[i] = the row of the highest value among those of board i, the first of equals;
-    chances[i] = softmax of its logits.
+@kernel
+def best_rows(values, offsets, best):
+    """best[i] = the row of the highest value among those of board i, the first of equals.
 
-    offsets: int64[B + 1], rows of `values`; logits and slots hold rows from offsets[0] on.
+    offsets: int64[B + 1], rows of `values`.
     """
     for i in range(best.shape[0]):
         top = offsets[i]
@@ -256,7 +268,6 @@ def choose_rows(values, offsets, logits, slots, best, chances):
             if values[row] > values[top]:
                 top = row
         best[i] = top
-        softmax(logits[slots[top - offsets[0]]], chances[i])
 
 
 @kernel

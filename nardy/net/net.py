@@ -202,7 +202,6 @@ class Evaluator:
         self._slots = np.empty(rows, np.int64)
         self._counts = np.zeros(len(net.tails), np.int64)
         self._won = np.empty(rows, np.int8)
-        self._chances = np.empty(outcomes, np.float32)
 
     def load(self, net: Net, tail: Tail | None = None) -> None:
         """Go on with other weights of the same shape."""
@@ -256,14 +255,8 @@ class Evaluator:
                 parents[begin:end], results.boards[rows], block_offsets, values[rows]
             )
             if best is not None and chances is not None:
-                kernels.choose_rows(
-                    values,
-                    block_offsets,
-                    self._logits,
-                    self._slots,
-                    best[begin:end],
-                    chances[begin:end],
-                )
+                kernels.best_rows(values, block_offsets, best[begin:end])
+                chances[begin:end] = self._logits[self._slots[best[begin:end] - offsets[begin]]]
             begin = end
         return values
 
@@ -282,7 +275,7 @@ class Evaluator:
             )
         else:
             self._first_layer_by_numpy(boards, slots)
-        kernels.softmax_rows(self._tail_logits(), slots, chances)
+        chances[:] = self._outcome_rows(len(boards))[slots]
 
     def _values_of_block(
         self, parents: Boards, children: Boards, offsets: NDArray[np.int64], values: Floats
@@ -305,8 +298,8 @@ class Evaluator:
             )
         else:
             self._first_layer_by_numpy(flip(children), slots)
-        logits = self._tail_logits()
-        kernels.value_rows(logits, slots, self._won, self._points, self._chances, values)
+        chances = self._outcome_rows(len(children))
+        kernels.value_rows(chances, slots, self._won, self._points, values)
 
     def _activations(self) -> tuple[bool, Floats, NDArray[np.uint16]]:
         return self.tail.half, self._floats, self._halves
@@ -330,13 +323,15 @@ class Evaluator:
         else:
             self._floats[slots] = activations
 
-    def _tail_logits(self) -> Floats:
+    def _outcome_rows(self, n: int) -> Floats:
+        """float32[>= n, K]: outcome chances of the block in hand, row slots[i] for board i."""
         activations = self._halves if self.tail.half else self._floats
         begin = 0
         for phase, count in enumerate(self._counts.tolist()):
             if count:
                 self.tail(activations, slice(begin, begin + count), phase, self._logits)
             begin += count
+        kernels.softmax(self._logits, self._logits.ravel(), n)
         return self._logits
 
 

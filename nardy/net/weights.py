@@ -61,7 +61,7 @@ def write_tensors(path: str | Path, tensors: Mapping[str, NDArray[Any]]) -> None
     head = json.dumps(header).encode()
     head += b" " * (-len(head) % 8)
     parts = [len(head).to_bytes(8, "little"), head]
-    parts += [np.ascontiguousarray(value).tobytes() for value in tensors.values()]
+    parts += [value.astype(value.dtype.newbyteorder("<")).tobytes() for value in tensors.values()]
     write_whole(path, b"".join(parts))
 
 

@@ -56,7 +56,7 @@ def test_other_byte_orders_are_written_little_endian(tmp_path: Path) -> None:
 
 def test_every_truncation_is_refused_in_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "t"
-    write_tensors(path, {"a": TENSORS["table"], "b": TENSORS["half"]})
+    write_tensors(path, {"a": TENSORS["counts"], "b": TENSORS["half"]})
     whole = path.read_bytes()
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
