@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from nardy.net.features import phases_of
+from nardy.net.features import FEATURES, feature_rows, phases_of
+from train.device import encode_on
 from train.encode import encode
 from train.network import GRAIN, ValueNetwork
 from train.selfplay import Sample
@@ -39,6 +40,7 @@ class Learner:
         # fused: one kernel over all parameters instead of a dozen small ones each
         self.optimizer = torch.optim.Adam(network.parameters(), lr=0.0, fused=True)
         self.steps = 0
+        self._rows = torch.from_numpy(feature_rows().reshape(-1, FEATURES)).to(device)
 
     def learn(self, sample: Sample, rng: np.random.Generator, rate: Callable[[], float]) -> Fit:
         """One pass over `sample` in random order; `rate` gives the step size of each step.
@@ -57,7 +59,7 @@ class Learner:
             phases_of(boards, len(self.network.tails)), len(self.network.tails), GRAIN
         )
         used = torch.from_numpy(rows >= 0).to(self.device)
-        features = torch.from_numpy(encode(boards[rows], self.checkers)).to(self.device)
+        features = self._encode(boards[rows])
         wanted = torch.from_numpy(targets[rows]).to(self.device)
         half = self.precision is torch.bfloat16
         with torch.autocast(self.device, dtype=torch.bfloat16, enabled=half):
@@ -71,6 +73,11 @@ class Learner:
         self.optimizer.step()
         self.steps += 1
         return loss.item()
+
+    def _encode(self, boards: np.ndarray) -> torch.Tensor:
+        if self.device == "cpu":
+            return torch.from_numpy(encode(boards, self.checkers))
+        return encode_on(torch.from_numpy(boards).to(self.device), self.checkers, self._rows)
 
 
 def rows_by_phase(phases: np.ndarray, number: int, grain: int) -> tuple[np.ndarray, list[int]]:

@@ -1,6 +1,7 @@
 """What a run writes down while it goes: TensorBoard, metrics.jsonl and one line a minute.
 
-TAGS is the only list of tags; `Metrics.write` refuses any other. `python -m train.metrics` prints it.
+TAGS is the only list of tags; `Metrics.write` refuses any other.
+`python -m train.metrics` prints it.
 """
 
 import json

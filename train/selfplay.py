@@ -1,17 +1,24 @@
 """Self-play: games in lock step, and the positions they leave with their targets."""
 
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy.net.net import Evaluator, Floats
-from nardy.rules.batch import Workspace, afterstates
+from nardy.net.net import Floats
+from nardy.rules.batch import Afterstates, Workspace, afterstates
 from nardy.rules.board import Boards, flip, points_won, start_board
 from nardy.rules.dice import roll
 from nardy.rules.variants import Variant
 from train.targets import lambda_returns
+
+
+class Chooser(Protocol):
+    """Picks afterstates: nardy.net.net.Evaluator on the CPU, train.device's on a device."""
+
+    def choose(self, parents: Boards, results: Afterstates) -> tuple[NDArray[np.int64], Floats]:
+        """See Evaluator.choose."""
 
 
 class Sample(NamedTuple):
@@ -67,7 +74,7 @@ class Games:
         self._points = np.array(self.variant.outcomes, np.float32)
         self._workspace = Workspace()
 
-    def play(self, evaluator: Evaluator, turns: int) -> tuple[Sample, Tally]:
+    def play(self, evaluator: Chooser, turns: int) -> tuple[Sample, Tally]:
         """Play `turns` turns of every game; the positions of games that ended meanwhile."""
         samples: list[Sample] = []
         tally = Tally()
@@ -78,7 +85,7 @@ class Games:
         targets = [sample.targets for sample in samples] or [np.empty((0, outcomes), np.float32)]
         return Sample(np.concatenate(boards), np.concatenate(targets)), tally
 
-    def _turn(self, evaluator: Evaluator, samples: list[Sample], tally: Tally) -> None:
+    def _turn(self, evaluator: Chooser, samples: list[Sample], tally: Tally) -> None:
         slots = np.arange(len(self.numbers))
         boards = self.boards[slots, self.plies]
         dice = roll(self.seed, self.numbers, self.plies, self.variant.opening)

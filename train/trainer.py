@@ -14,6 +14,7 @@ import torch
 
 from nardy.net.net import Evaluator, Net
 from train.config import Config
+from train.device import DeviceEvaluator
 from train.learner import Fit, Learner
 from train.network import TorchTail, ValueNetwork, resolve_precision, to_net
 from train.selfplay import Games, Sample, Tally
@@ -54,7 +55,7 @@ class Trainer:
         )
         self.groups = [self._games(slots) for slots in self._slots()]
         net = self.net()
-        self.evaluators = [Evaluator(net, self._tail(net), BLOCK) for _ in self.groups]
+        self.evaluators = [self._evaluator(net) for _ in self.groups]
         self.pending = Sample(np.empty((0, 26), np.int8), np.empty((0, outcomes), np.float32))
         self.rounds = 0
         self.games = 0
@@ -74,9 +75,19 @@ class Trainer:
             slots.copy(),
         )
 
-    def _tail(self, net: Net) -> TorchTail:
-        # copies: the learner changes the network while the games are played
-        return TorchTail(net, self.precision)
+    def _evaluator(self, net: Net) -> Evaluator | DeviceEvaluator:
+        if self.config.device != "cpu":
+            return DeviceEvaluator(net, self.config.device, self.precision)
+        return Evaluator(net, TorchTail(net, self.precision), BLOCK)
+
+    def _load(self, net: Net) -> None:
+        """Give the evaluators a net's weights."""
+        tail = TorchTail(net, self.precision) if self.config.device == "cpu" else None
+        for evaluator in self.evaluators:
+            if isinstance(evaluator, DeviceEvaluator):
+                evaluator.load(net)
+            else:
+                evaluator.load(net, tail)
 
     def net(self) -> Net:
         """The network as it stands, as a net."""
@@ -94,12 +105,9 @@ class Trainer:
 
     def round(self, pool: ThreadPoolExecutor) -> Round:
         """Play a round of turns and learn from the round before."""
-        net = self.net()
-        tail = self._tail(net)
+        self._load(self.net())
         rate = self.rate()
         turns = self.config.algo.plies_per_round
-        for evaluator in self.evaluators:
-            evaluator.load(net, tail)
         if len(self.groups) == 1:
             played = [self.groups[0].play(self.evaluators[0], turns)]
             fit = self._learn(rate)
