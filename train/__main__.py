@@ -7,6 +7,13 @@ python -m train -m algo.lam=0,0.7,0.9 seed=1,2,3
 
 import os
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from train.config import Config
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads are one a group of games
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -21,16 +28,31 @@ EXAMPLES = (
 def main(arguments: list[str]) -> int:
     """The command line; its exit code."""
     from train.config import Config, help_text, parse
-    from train.loop import RUNS, run
+    from train.loop import RUNS
 
     if "--help" in arguments or "-h" in arguments:
         print(help_text(Config, "usage: python -m train [-m] [key=value …]", EXAMPLES))
         return 0
-    if "-m" in arguments or "--multirun" in arguments:
-        return _sweep(arguments)
+    sweep = [argument for argument in arguments if argument in ("-m", "--multirun")]
+    overrides = [argument for argument in arguments if argument not in sweep]
     try:
-        config = parse("train", Config, arguments)
-        run(config, RUNS / config.name, arguments)
+        if not sweep:
+            config = parse("train", Config, overrides)
+            return _run(config, RUNS / config.name, overrides)
+        for combination in combinations(overrides):
+            parse("train", Config, combination)  # before anything of the sweep is begun
+    except ValueError as error:
+        print(f"train: {error}", file=sys.stderr)
+        return 2
+    return _sweep(arguments)
+
+
+def _run(config: "Config", folder: "Path", overrides: Sequence[str]) -> int:
+    """One run; its exit code."""
+    from train.loop import run
+
+    try:
+        run(config, folder, overrides)
     except (ValueError, OSError) as error:
         print(f"train: {error}", file=sys.stderr)
         return 2
@@ -43,8 +65,27 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def combinations(overrides: Sequence[str]) -> list[list[str]]:
+    """The overrides of each run of a sweep. Raises ValueError for what Hydra cannot read."""
+    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    for override in overrides:
+        if "=" not in override:
+            raise ValueError(f"arguments have the form key=value, not {override!r}")
+    try:
+        parsed = OverridesParser.create().parse_overrides(list(overrides))
+        batches = BasicSweeper.split_arguments(parsed, None)
+    except HydraException as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"the sweep {' '.join(overrides)!r} is wrong: {reason}") from None
+    return [list(combination) for batch in batches for combination in batch]
+
+
 def _sweep(arguments: list[str]) -> int:
-    """Several runs, by Hydra's launcher; each in a folder named after its overrides."""
+    """Several runs, by Hydra's launcher; each in a folder named after its overrides, and listed
+    in the sweep's index for `python -m train.report sweep=…`."""
     from pathlib import Path
 
     import hydra
@@ -52,14 +93,15 @@ def _sweep(arguments: list[str]) -> int:
     from hydra.core.hydra_config import HydraConfig
 
     from train.config import CONFIGS, Config, to_object
-    from train.loop import run
 
     ConfigStore.instance().store(name="schema", node=Config)
 
     @hydra.main(config_path=str(CONFIGS), config_name="train", version_base=None)
     def job(composed: object) -> None:
         folder = Path(HydraConfig.get().runtime.output_dir)
-        run(to_object(composed, Config), folder, list(HydraConfig.get().overrides.task))
+        overrides = list(HydraConfig.get().overrides.task)
+        if code := _run(to_object(composed, Config), folder, overrides):
+            sys.exit(code)
 
     sys.argv[1:] = arguments
     job()
