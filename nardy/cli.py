@@ -24,7 +24,8 @@ from nardy import __version__
 from nardy.notation.ids import from_position_id
 from nardy.play import terminal
 from nardy.play.board_text import draw
-from nardy.play.player import PLIES, Player, cumulative
+from nardy.play.player import Player, cumulative
+from nardy.play.search import PLIES
 from nardy.rules.board import check_board, check_dice
 from nardy.rules.variants import names, variant
 

@@ -1,195 +1,68 @@
-"""Two players against each other, every game twice with the same dice and the seats swapped.
+"""Two players against each other, or a round robin of several: who is stronger, by how much.
 
-    python -m train.arena a=runs/quick b=gnubg-nn pairs=2000
+    python -m train.arena a=runs/quick b=gnubg-nn pairs=2000 luck=true
     python -m train.arena a=checkpoints/short-01 b=random pairs=100 json=result.json
+    python -m train.arena players=[runs/quick,gnubg-nn,pips] pairs=500 plot=ratings.png
 
-a and b: random, pips, gnubg-nn, or a run folder, checkpoint or exported net. ArenaConfig lists
-the keys. Points are always a's. `play_match` is the same for use from Python.
+A player is random, pips, gnubg-nn, gnubg, bgsage, or a run folder, checkpoint or exported net.
+Every game is played twice with the same dice and the seats swapped. ArenaConfig lists the keys.
+Points are always a's. train.match plays the same from Python.
 """
 
+import itertools
 import json
 import os
 import sys
-import threading
-import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 # games are spread over threads here; a BLAS that starts more of its own slows all of them
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np
-from numpy.typing import NDArray
-from omegaconf import MISSING
-
 from nardy.net.weights import write_whole
-from nardy.rules.batch import Workspace, afterstates
-from nardy.rules.board import Boards, flip, points_won, start_board
-from nardy.rules.dice import roll
+from nardy.notation.matfile import write_mat
 from nardy.rules.variants import Variant
+from train import ratings
 from train.config import VariantConfig, about, help_text, parse
-from train.players import Player, player
+from train.luck import LuckJudge
+from train.match import MatchResult, play_match
+from train.players import NetPlayer, Player, load_net, player
 
 EXAMPLES = (
-    "python -m train.arena a=runs/quick b=gnubg-nn pairs=2000",
+    "python -m train.arena a=runs/quick b=gnubg-nn pairs=2000 luck=true",
     "python -m train.arena a=checkpoints/short-01 b=random pairs=100 json=result.json",
+    "python -m train.arena a=runs/one b=runs/two ply=1 pairs=100000 luck=true until=0.01",
+    "python -m train.arena players=[runs/one,runs/two,gnubg-nn] pairs=500 plot=ratings.png",
 )
 
-MAX_PLIES = 10_000
-"""A longer game is taken for a fault."""
+SAVED_GAMES = 100
+"""How many games go into a .mat file."""
 
 
 @dataclass
 class ArenaConfig:
-    """One match."""
+    """One match, or a round robin."""
 
-    a: str = about("random, pips, gnubg-nn, a run folder, a checkpoint or an exported net", MISSING)
-    b: str = about("the other player", MISSING)
+    a: str | None = about("random, pips, gnubg-nn, gnubg, bgsage or a path to a net", None)
+    b: str | None = about("the other player", None)
+    players: list[str] = about("instead of a and b: each of these against each other", [])
     variant: VariantConfig = about("the game", VariantConfig)
-    pairs: int = about("pairs of games with the same dice", 1000)
+    ply: int = about("how many plies players look ahead, 0 to 2", 0)
+    a_ply: int | None = about("and a, where it is another number", None)
+    b_ply: int | None = about("and b", None)
+    pairs: int = about("pairs of games with the same dice, at most", 1000)
+    until: float | None = about("points: stop when the 95 % interval is ± this", None)
+    seconds: float | None = about("start no game after so long", None)
+    luck: bool = about("take the luck of the dice out, at 21 evaluations for one", False)
+    judge: str | None = about("the net that tells luck, by default the first that plays", None)
     seed: int = about("of the dice, and of random players", 0)
-    batch: int = about("games in progress at a time in each thread; no effect on the result", 512)
+    batch: int | None = about("games in progress in each thread; no effect on the result", None)
     threads: int | None = about("threads that play, by default one a core; likewise", None)
     json: str | None = about("file to write the result to", None)
-
-
-@dataclass(frozen=True)
-class MatchResult:
-    """The outcome of a match.
-
-    points: int8[pairs, 2], points won by a (negative: lost) in the game that a starts and in its
-        twin, with the same dice, that b starts; 0 for a draw.
-    """
-
-    a: str
-    b: str
-    variant: str
-    seed: int
-    points: NDArray[np.int8] = field(repr=False)
-    games_per_s: float
-
-    @property
-    def pairs(self) -> int:
-        """How many pairs of games were played."""
-        return len(self.points)
-
-    @property
-    def ppg(self) -> float:
-        """Points a game, from a's side."""
-        return float(self.points.mean())
-
-    @property
-    def ci95(self) -> float:
-        """Half the width of the 95 % interval around ppg, taking pairs as independent."""
-        return float(1.96 * self.points.mean(1).std(ddof=1) / np.sqrt(self.pairs))
-
-    @property
-    def draws(self) -> float:
-        """Share of games drawn."""
-        return float((self.points == 0).mean())
-
-    def won(self, points: int) -> float:
-        """Share of games in which a won at least so many points, or for negative ones lost."""
-        reached = self.points >= points if points > 0 else self.points <= points
-        return float(reached.mean())
-
-
-def play_match(
-    a: Player,
-    b: Player,
-    game: Variant,
-    pairs: int,
-    seed: int = 0,
-    batch: int = 512,
-    threads: int = 1,
-    finished: Callable[[int], Any] | None = None,
-) -> MatchResult:
-    """Play `pairs` pairs of games of `game`; the result depends on players, game and seed alone.
-
-    batch: games in progress at a time in each thread. finished: called with a number of games
-    that have just ended, by one thread at a time.
-    Raises ValueError naming a number that is too small, or a game of more than MAX_PLIES plies.
-    """
-    for name, value, least in (("pairs", pairs, 2), ("batch", batch, 1), ("threads", threads, 1)):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, not {value}")
-    points = np.zeros(2 * pairs, np.int8)
-    table = _Table(game, seed, batch, points, finished or (lambda games: None))
-    shards = np.array_split(np.arange(2 * pairs), min(threads, pairs))
-    began = time.perf_counter()
-    with ThreadPoolExecutor(len(shards)) as pool:
-        try:
-            jobs = [pool.submit(table.play, (a.for_thread(), b.for_thread()), s) for s in shards]
-            wait(jobs, return_when=FIRST_EXCEPTION)
-        finally:
-            table.stop.set()  # after an error or Ctrl-C the other threads leave too
-    for job in jobs:
-        job.result()  # raises what its thread raised
-    speed = 2 * pairs / (time.perf_counter() - began)
-    return MatchResult(a.name, b.name, game.name, seed, points.reshape(pairs, 2), speed)
-
-
-@dataclass(frozen=True)
-class _Table:
-    """What the threads of a match share. Game 2 * pair is started by a, 2 * pair + 1 by b."""
-
-    game: Variant
-    seed: int
-    batch: int
-    points: NDArray[np.int8]  # int8[2 * pairs], a's; each thread writes its own games
-    finished: Callable[[int], Any]
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    stop: threading.Event = field(default_factory=threading.Event)
-
-    def play(self, players: tuple[Player, Player], games: NDArray[np.int64]) -> None:
-        """Play `games` in lock-step, a slot each; a finished slot takes the next game."""
-        memory = Workspace()
-        live, waiting = games[: self.batch].copy(), games[self.batch :]
-        boards = np.tile(start_board(self.game), (len(live), 1))
-        plies = np.zeros(len(live), np.int64)
-        while len(live) and not self.stop.is_set():
-            seats = (live + plies) % 2  # 0 where a is on roll
-            for seat, mover in enumerate(players):
-                rows = np.flatnonzero(seats == seat)
-                if len(rows):
-                    pairs, turns = live[rows] // 2, plies[rows]
-                    boards[rows] = self._moved(mover, boards[rows], pairs, turns, memory)
-            won = points_won(boards, self.game)
-            over = won > 0
-            boards, plies = flip(boards), plies + 1
-            if over.any():
-                self._settle(live[over], np.where(seats, -won, won)[over])
-                taken = np.flatnonzero(over)[: len(waiting)]
-                live[taken], waiting = waiting[: len(taken)], waiting[len(taken) :]
-                boards[taken], plies[taken], over[taken] = start_board(self.game), 0, False
-                live, boards, plies = live[~over], boards[~over], plies[~over]
-            self._check_length(live, plies)
-
-    def _moved(
-        self,
-        mover: Player,
-        boards: Boards,
-        pairs: NDArray[np.int64],
-        plies: NDArray[np.int64],
-        memory: Workspace,
-    ) -> Boards:
-        """The boards after the mover's turns, still in his view."""
-        dice = roll(self.seed, pairs, plies, self.game.opening)
-        results = afterstates(boards, dice, self.game, memory)
-        return results.boards[mover.choose(boards, dice, results, pairs, plies)]
-
-    def _settle(self, games: NDArray[np.int64], points: NDArray[np.int8]) -> None:
-        self.points[games] = points
-        with self.lock:
-            self.finished(len(games))
-
-    def _check_length(self, live: NDArray[np.int64], plies: NDArray[np.int64]) -> None:
-        if len(live) and plies.max() >= MAX_PLIES:
-            pair = live[plies.argmax()] // 2
-            raise ValueError(f"a game of pair {pair} is not over after {MAX_PLIES} plies")
+    mat: str | None = about(f"file to write the first {SAVED_GAMES} games to", None)
+    plot: str | None = about("picture of a round robin's ratings to write", None)
 
 
 def report(result: MatchResult) -> str:
@@ -198,10 +71,22 @@ def report(result: MatchResult) -> str:
         f"{'a':4}{result.won(1):8.1%}{result.won(2):10.1%}{result.won(3):12.1%}   {result.a}",
         f"{'b':4}{result.won(-1):8.1%}{result.won(-2):10.1%}{result.won(-3):12.1%}   {result.b}",
     ]
+    lines = [
+        f"{result.ppg:+.4f} ± {result.ci95:.4f} points a game for a "
+        f"(95 %, {result.pairs} pairs of {result.variant})"
+    ]
+    if result.adjusted is not None:
+        lines.append(
+            f"{result.adjusted.ppg:+.4f} ± {result.adjusted.ci95:.4f} "
+            f"with the luck taken out, as {result.judge} tells it"
+        )
+        raw, told = (
+            _games_for(0.01, result, width) for width in (result.ci95, result.adjusted.ci95)
+        )
+        lines.append(f"for ± 0.01 it takes {raw:,d} games as they fell, {told:,d} without luck")
     return "\n".join(
         [
-            f"{result.ppg:+.4f} ± {result.ci95:.4f} points a game for a "
-            f"(95 %, {result.pairs} pairs of {result.variant})",
+            *lines,
             f"{'':4}{'wins':>8}{'gammons':>10}{'backgammons':>12}",
             *rows,
             f"draws {result.draws:.1%}, {result.games_per_s:.1f} games/s",
@@ -209,18 +94,30 @@ def report(result: MatchResult) -> str:
     )
 
 
-def as_json(result: MatchResult) -> bytes:
-    """One JSON object. wins, gammons, backgammons: a's shares of all games, each within the last;
-    ci95: half the width of the interval."""
-    values = {
+def _games_for(half_width: float, result: MatchResult, reached: float) -> int:
+    """How many games bring an interval from the width that was reached to this one."""
+    return round(2 * result.pairs * (reached / half_width) ** 2)
+
+
+def as_dict(result: MatchResult) -> dict[str, Any]:
+    """The result for JSON. wins, gammons, backgammons: a's shares of all games, each within the
+    last; ci95: half the width of the interval; ply: null where a and b differ; adjusted: null
+    without a judge."""
+    adjusted = result.adjusted
+    return {
         "a": result.a,
         "b": result.b,
         "variant": result.variant,
-        "ply": 0,
+        "ply": result.a_ply if result.a_ply == result.b_ply else None,
+        "a_ply": result.a_ply,
+        "b_ply": result.b_ply,
         "cube": "off",
         "pairs": result.pairs,
         "ppg": result.ppg,
         "ci95": result.ci95,
+        "adjusted": None
+        if adjusted is None
+        else {"ppg": adjusted.ppg, "ci95": adjusted.ci95, "judge": result.judge},
         "wins": result.won(1),
         "gammons": result.won(2),
         "backgammons": result.won(3),
@@ -228,33 +125,117 @@ def as_json(result: MatchResult) -> bytes:
         "games_per_s": result.games_per_s,
         "seed": result.seed,
     }
-    return (json.dumps(values, indent=2) + "\n").encode()
 
 
 def run(config: ArenaConfig) -> None:
-    """Play the match, print it, and write it where `json` says.
+    """Play, print the result, and write it where asked.
 
     Raises ValueError or OSError naming what is wrong; a file that cannot be written is found out
     before the match, not after it.
     """
+    for name in ("json", "mat", "plot"):
+        if getattr(config, name) is not None:
+            _check_writable(name, Path(getattr(config, name)))
+    if config.players:
+        _run_round_robin(config)
+    else:
+        _run_match(config)
+
+
+def _run_match(config: ArenaConfig) -> None:
+    for name, value in (("a", config.a), ("b", config.b)):
+        if value is None:
+            raise ValueError(f"{name} is missing: name two players, a=… b=…, or players=[…]")
+    if config.plot is not None:
+        raise ValueError(f"plot={config.plot!r} is for a round robin, players=[…]")
     game = config.variant.make()
     # two random players are two: they do not share their choices
-    a, b = player(config.a, game, config.seed), player(config.b, game, config.seed + 1)
-    if config.json is not None:
-        _check_writable(Path(config.json))
-    threads = cores() if config.threads is None else config.threads
-    with progress_bar(2 * max(config.pairs, 0)) as bar:
-        result = play_match(
-            a, b, game, config.pairs, config.seed, config.batch, threads, finished=bar.update
-        )
+    a = _player(config, game, config.a, config.a_ply, 0)
+    b = _player(config, game, config.b, config.b_ply, 1)
+    result = _match(config, game, a, b, config.seed, _judge(config, game, (a, b)))
     print(report(result))
     if config.json is not None:
-        write_whole(config.json, as_json(result))
+        _write_json(config.json, as_dict(result))
+    if config.mat is not None:
+        text = write_mat((result.a, result.b), result.saved, game)
+        write_whole(config.mat, text.encode())
 
 
-def _check_writable(path: Path) -> None:
+def _run_round_robin(config: ArenaConfig) -> None:
+    for name in ("a", "b", "a_ply", "b_ply", "mat"):
+        if getattr(config, name) is not None:
+            raise ValueError(
+                f"{name}={getattr(config, name)!r} is for a match, not for players=[…]"
+            )
+    if len(config.players) < 2:
+        raise ValueError(f"a round robin needs two players or more, not {config.players}")
+    game = config.variant.make()
+    players = [_player(config, game, name, None, i) for i, name in enumerate(config.players)]
+    names = [one.name for one in players]
+    judge = _judge(config, game, players)
+    matches = {}
+    for number, (i, j) in enumerate(itertools.combinations(range(len(players)), 2)):
+        # each match has dice of its own, so that ratings see independent games
+        seed = config.seed + number
+        result = matches[i, j] = _match(config, game, players[i], players[j], seed, judge)
+        points = result.adjusted or result
+        print(f"{result.a} - {result.b}: {points.ppg:+.4f} ± {points.ci95:.4f}", flush=True)
+    print(ratings.text(names, matches))
+    if config.json is not None:
+        rated = ratings.as_dict(names, matches)
+        played = [as_dict(match) for match in matches.values()]
+        _write_json(config.json, {"players": rated, "matches": played})
+    if config.plot is not None:
+        ratings.plot(names, matches, config.plot)
+
+
+def _player(
+    config: ArenaConfig, game: Variant, name: str | None, ply: int | None, number: int
+) -> Player:
+    assert name is not None
+    return player(name, game, config.seed + number, config.ply if ply is None else ply)
+
+
+def _judge(config: ArenaConfig, game: Variant, players: Sequence[Player]) -> LuckJudge | None:
+    """Who tells luck from play: `judge`, or with `luck` the first net that plays."""
+    if config.judge is not None:
+        return LuckJudge(load_net(config.judge, game), config.judge)
+    if not config.luck:
+        return None
+    for one in players:
+        if isinstance(one, NetPlayer):
+            return LuckJudge(one.net, one.net_name)
+    raise ValueError("luck=true needs a net to tell it, and none plays: name one, judge=…")
+
+
+def _match(
+    config: ArenaConfig, game: Variant, a: Player, b: Player, seed: int, judge: LuckJudge | None
+) -> MatchResult:
+    threads = cores() if config.threads is None else config.threads
+    with progress_bar(2 * max(config.pairs, 0)) as bar:
+        return play_match(
+            a,
+            b,
+            game,
+            config.pairs,
+            seed,
+            config.batch,
+            threads,
+            finished=bar.update,
+            judge=judge,
+            until=config.until,
+            seconds=config.seconds,
+            save=SAVED_GAMES if config.mat is not None else 0,
+        )
+
+
+def _write_json(path: str, values: dict[str, Any]) -> None:
+    write_whole(path, (json.dumps(values, indent=2) + "\n").encode())
+
+
+def _check_writable(name: str, path: Path) -> None:
     if path.is_dir() or not os.access(path.parent, os.W_OK):
-        raise ValueError(f"json={str(path)!r} is not a file that can be written")
+        raise ValueError(f"{name}={str(path)!r} is not a file that can be written")
 
 
 def cores() -> int:
@@ -276,7 +257,9 @@ def main(arguments: Sequence[str]) -> int:
     if {"-h", "--help"} & set(arguments):
         print(
             help_text(
-                ArenaConfig, "python -m train.arena a=PLAYER b=PLAYER [key=value ...]", EXAMPLES
+                ArenaConfig,
+                "python -m train.arena a=PLAYER b=PLAYER | players=[PLAYER,...] [key=value ...]",
+                EXAMPLES,
             )
         )
         return 0

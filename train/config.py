@@ -38,11 +38,19 @@ class VariantConfig:
 
     name: str = about("short, nack or hyper", "short")
     opening: str = about("play_opening_dice or reroll (rule K3)", "play_opening_dice")
-    start: dict[int, int] = about("checkers by point; empty: the variant's own", {})
+    # Any, because Hydra cannot put a map in the place of None where the type says map
+    start: Any = about("checkers by point, as {24:2,6:1}, instead of the variant's own", None)
 
     def make(self) -> Variant:
-        """The variant described."""
-        return variant(self.name, opening=self.opening, start=self.start or None)
+        """The variant described. Raises ValueError naming what is wrong."""
+        if self.start is not None and not (
+            isinstance(self.start, dict)
+            and all(type(number) is int for pair in self.start.items() for number in pair)
+        ):
+            raise ValueError(
+                f"variant.start maps points to checkers, as {{24:2,6:1}}, not {self.start!r}"
+            )
+        return variant(self.name, opening=self.opening, start=self.start)
 
 
 @dataclass
@@ -170,6 +178,17 @@ def to_object(composed: Any, schema: type[Schema]) -> Schema:
     return result
 
 
+def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """A configuration as a flat map from dotted key to value."""
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict) and key != "start":
+            flat |= flatten(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
 def _sentence(error: Exception, overrides: Sequence[str]) -> str:
     lines = [line.strip() for line in str(error.__cause__ or error).splitlines() if line.strip()]
     first = next((line for line in lines if "Key '" in line or "'$" in line), lines[0])
@@ -180,16 +199,17 @@ def help_text(schema: type[Any], usage: str, examples: Sequence[str]) -> str:
     """What --help prints: groups, keys with their defaults, examples."""
     lines = [usage, "", "examples:", *(f"  {example}" for example in examples), ""]
     groups = sorted(path for path in CONFIGS.iterdir() if path.is_dir())
-    group_names = {part.name for part in fields(schema)}
+    group_names = {part.name for part in fields(schema) if is_dataclass(part.default_factory)}
     if schema is Config:
         group_names.add("exp")
-    lines.append("groups (files in configs/):")
-    lines += [
+    choices = [
         f"  {group.name}={'|'.join(sorted(file.stem for file in group.glob('*.yaml')))}"
         for group in groups
         if group.name in group_names
     ]
-    lines += ["", "keys:", *_key_lines(schema, "")]
+    if choices:
+        lines += ["groups (files in configs/):", *choices, ""]
+    lines += ["keys:", *_key_lines(schema, "")]
     return "\n".join(lines)
 
 

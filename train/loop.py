@@ -19,9 +19,9 @@ from tqdm import tqdm
 
 from nardy.net.net import Net
 from train import checkpoint
-from train.arena import play_match
-from train.config import Config
+from train.config import Config, flatten
 from train.export import export
+from train.match import play_match
 from train.metrics import Metrics, memory_mb
 from train.players import NetPlayer, installed_opponents, player
 from train.selfplay import Tally
@@ -114,10 +114,10 @@ def merge(asked: Config, stored: dict[str, Any], overrides: Sequence[str]) -> Co
 
     Raises ValueError where an override asks for another value of what may not change.
     """
-    start = stored["variant"]["start"]
-    start = {int(point): count for point, count in start.items()}  # JSON has no numbers as keys
-    stored = {**stored, "variant": {**stored["variant"], "start": start}}
-    new, old = _flat(asdict(asked)), _flat(stored)
+    if start := stored["variant"]["start"]:  # JSON has no numbers as keys
+        start = {int(point): count for point, count in start.items()}
+        stored = {**stored, "variant": {**stored["variant"], "start": start}}
+    new, old = flatten(asdict(asked)), flatten(stored)
     named = {override.lstrip("+~").split("=")[0] for override in overrides}
     for key, value in new.items():
         asked_for = key in named or key.split(".")[0] in named  # by itself or with its group
@@ -130,16 +130,6 @@ def merge(asked: Config, stored: dict[str, Any], overrides: Sequence[str]) -> Co
     result = OmegaConf.to_object(schema)
     assert isinstance(result, Config)
     return result
-
-
-def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in tree.items():
-        if isinstance(value, dict) and key != "start":
-            flat |= _flat(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat
 
 
 @contextmanager

@@ -1,24 +1,25 @@
 """Who plays in the arena: `random`, `pips`, a net, or a peer engine.
 
     player("random", variant("short"), seed=1)
-    player("runs/quick", variant("short"))
+    player("runs/quick", variant("short"), ply=1)
 
 A player picks afterstates for many boards at once. What it picks for a board depends on that
 board, the roll and the game's number alone, never on the batch it came in or on the thread, so
 that a match is a function of its seed.
 """
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy.net.net import Evaluator, Floats, Net
+from nardy.net.net import Net
+from nardy.play.search import Search, first_best
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards, pip_counts
 from nardy.rules.dice import random_words
-from nardy.rules.kernel import kernel
 from nardy.rules.variants import Variant
 from train.checkpoint import resolve
 
@@ -27,10 +28,6 @@ Rows = NDArray[np.int64]
 RANDOM_STREAM = 1
 """The stream of random_words that random play reads; the dice are stream 0."""
 
-CLOSE = 1e-4
-"""Points of equity within which a net's choice is settled by `ExactTail`. Summing in another
-order moves a value by some 1e-6."""
-
 
 class Player(Protocol):
     """Chooses afterstates."""
@@ -38,6 +35,10 @@ class Player(Protocol):
     @property
     def name(self) -> str:
         """What results call it."""
+
+    @property
+    def ply(self) -> int:
+        """How many plies it looks ahead."""
 
     def choose(
         self,
@@ -60,6 +61,8 @@ class Player(Protocol):
 
 class RandomPlayer:
     """Every distinct result is equally likely."""
+
+    ply = 0
 
     def __init__(self, seed: int, name: str = "random") -> None:
         """seed: two random players with one seed play alike."""
@@ -89,6 +92,7 @@ class PipsPlayer:
     """Greedy on pip count: its own less the opponent's, so that it runs and hits; then by row."""
 
     name = "pips"
+    ply = 0
 
     def choose(
         self,
@@ -108,13 +112,15 @@ class PipsPlayer:
 
 
 class NetPlayer:
-    """A net at 0-ply: the afterstate of the highest equity, the first of equals."""
+    """A net that searches: the afterstate of the highest equity, the first of equals."""
 
-    def __init__(self, net: Net, name: str) -> None:
-        self.name = name
-        self._net = net
-        self._fast = Evaluator(net)
-        self._exact = Evaluator(net, ExactTail(net))
+    def __init__(self, net: Net, name: str, ply: int = 0) -> None:
+        """name: of the net; ply: see nardy.play.search. Raises ValueError for a depth unknown."""
+        self.name = name if ply == 0 else f"{name}-{ply}ply"
+        self.net_name = name
+        self.ply = ply
+        self.net = net
+        self._search = Search(net, ply)
 
     def choose(
         self,
@@ -125,91 +131,60 @@ class NetPlayer:
         plies: Rows,
     ) -> Rows:
         """See Player.choose. Raises ValueError where the net's values are not numbers."""
-        values = self._fast.values(boards, results)
-        top = np.maximum.reduceat(values, results.offsets[:-1])
-        if np.isnan(top).any():
-            raise ValueError(f"the net {self.name!r} gives values that are not numbers")
-        counts = np.diff(results.offsets)
-        rows = np.flatnonzero(values >= np.repeat(top - np.float32(CLOSE), counts))
-        owners = np.repeat(np.arange(len(boards)), counts)[rows]
-        candidates = np.bincount(owners, minlength=len(boards))
-        best = np.empty(len(boards), np.int64)
-        best[owners] = rows  # right where there is one candidate; the others follow
-        tied = np.flatnonzero(candidates > 1)
-        if len(tied):
-            rows = rows[candidates[owners] > 1]
-            offsets = np.concatenate([[0], np.cumsum(candidates[tied])])
-            close = Afterstates(results.boards[rows], offsets)
-            best[tied] = rows[first_best(self._exact.values(boards[tied], close), offsets)]
-        return best
+        try:
+            return self._search.best(boards, results)
+        except ValueError as error:
+            raise ValueError(f"{self.net_name!r}: {error}") from None
 
     def for_thread(self) -> "NetPlayer":
         """See Player.for_thread."""
-        return NetPlayer(self._net, self.name)
+        return NetPlayer(self.net, self.net_name, self.ply)
 
 
-def first_best(values: NDArray[Any], offsets: Rows) -> Rows:
-    """int64[B]: for each board the row of the highest of its values, the first of equals.
+def player(name: str, game: Variant, seed: int = 0, ply: int = 0) -> Player:
+    """The player called `name`: one of NAMES, or a path to a net (see resolve).
 
-    values: [N], of any number type; offsets: int64[B + 1], as in Afterstates.
-    """
-    top = np.maximum.reduceat(values, offsets[:-1])
-    rows = np.flatnonzero(values == np.repeat(top, np.diff(offsets)))
-    best: Rows = rows[np.searchsorted(rows, offsets[:-1])]
-    return best
-
-
-@kernel
-def dense(x, weight, bias, out):
-    """out = x @ weight + bias, each row summed in one fixed order."""
-    for i in range(x.shape[0]):
-        for j in range(out.shape[1]):
-            out[i, j] = bias[j]
-        for k in range(x.shape[1]):
-            if x[i, k] != 0:
-                for j in range(out.shape[1]):
-                    out[i, j] += x[i, k] * weight[k, j]
-
-
-class ExactTail:
-    """A net's tail whose values do not depend on the rows evaluated beside them.
-
-    A BLAS sums a row's products in an order that depends on the shape of the product and on the
-    row's place in it. The last bit of a value then depends on the batch, and a near tie could be
-    broken differently in a game and in its twin.
-    """
-
-    half = False
-
-    def __init__(self, net: Net) -> None:
-        self.tails = net.tails
-
-    def __call__(self, activations: Floats, rows: slice, phase: int, logits: Floats) -> None:
-        """See nardy.net.net.Tail."""
-        x = activations[rows]
-        *hidden, (weight, bias) = self.tails[phase]
-        for hidden_weight, hidden_bias in hidden:
-            out = np.empty((len(x), len(hidden_bias)), np.float32)
-            dense(x, hidden_weight, hidden_bias, out)
-            x = np.maximum(out, 0, out=out)
-        dense(x, weight, bias, logits[rows])
-
-
-def player(name: str, game: Variant, seed: int = 0) -> Player:
-    """The player called `name`: random, pips, gnubg-nn, or a path to a net (see resolve).
-
-    seed: of the random player; the others have no use for it.
-    Raises ValueError naming a net of another variant, a missing peer or a path that is no net.
+    seed: of the random player; the others have no use for it. ply: how many plies it looks ahead;
+    random and pips look at the board alone, whatever it is.
+    Raises ValueError naming a net of another variant, a missing peer, a path that is no net, or
+    a depth that it cannot reach.
     """
     if name == "random":
         return RandomPlayer(seed)
     if name == "pips":
         return PipsPlayer()
-    if name == "gnubg-nn":
-        from train.peers.gnubg_nn import GnubgPlayer
+    if name in PEERS:
+        return PEERS[name](game, ply)
+    return NetPlayer(load_net(name, game), name, ply)
 
-        return GnubgPlayer(game)
-    return NetPlayer(_load(name, game), name)
+
+def _gnubg_nn(game: Variant, ply: int) -> Player:
+    from train.peers.gnubg_nn import GnubgPlayer
+
+    return GnubgPlayer(game, ply)
+
+
+def _gnubg(game: Variant, ply: int) -> Player:
+    from train.peers.gnubg import GnubgProgram
+
+    return GnubgProgram(game, ply)
+
+
+def _bgsage(game: Variant, ply: int) -> Player:
+    from train.peers.bgsage import SagePlayer
+
+    return SagePlayer(game, ply)
+
+
+PEERS: dict[str, Callable[[Variant, int], Player]] = {
+    "gnubg-nn": _gnubg_nn,
+    "gnubg": _gnubg,
+    "bgsage": _bgsage,
+}
+"""Engines of others, each imported when it is asked for."""
+
+NAMES = ("random", "pips", *PEERS)
+"""What a player may be called that is no path."""
 
 
 def installed_opponents(game: Variant) -> list[str]:
@@ -222,9 +197,10 @@ def installed_opponents(game: Variant) -> list[str]:
     return names
 
 
-def _load(name: str, game: Variant) -> Net:
+def load_net(name: str, game: Variant) -> Net:
+    """The net at a path. Raises ValueError where there is none, or it plays another game."""
     if not Path(name).exists():
-        raise ValueError(f"{name!r} is neither random, pips, gnubg-nn nor a path that exists")
+        raise ValueError(f"{name!r} is neither {', '.join(NAMES)} nor a path that exists")
     net = Net.load(resolve(name))
     if net.variant != game:
         ours, theirs = game.name, net.variant.name

@@ -25,7 +25,8 @@ def standing(boards, i):
         enemy |= np.int32(boards[i, cell] < 0) << np.int32(cell)
     if own == 0:
         return -1
-    return 1 if own < (enemy & -enemy) else 0  # all own cells lie below the lowest enemy's
+    # a race: all own cells lie below the lowest of the enemy's, or he has none
+    return 1 if enemy == 0 or own < (enemy & -enemy) else 0
 
 
 @kernel

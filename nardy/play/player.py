@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from nardy.net.net import Floats, Net
 from nardy.notation.moves import move_texts
-from nardy.play.search import PLIES as PLIES
 from nardy.play.search import Search
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, check_board, check_dice
@@ -56,15 +55,14 @@ class Player:
         """
         board, dice = check_board(board, self.net.variant), check_dice(dice)
         results = afterstates(board[None], dice[None], self.net.variant)
-        priced = self._search.chances_of_plays(board[None], results)
-        equities = priced.chances @ np.array(self.net.variant.outcomes, np.float32)
-        order = np.lexsort((-equities, -priced.plies))
+        priced = self._search.price(results)
+        order = np.lexsort((-priced.values, -priced.plies))
         texts = move_texts(board, dice, results.boards)
         return [
             RankedPlay(
                 texts[i],
                 results.boards[i],
-                float(equities[i]),
+                float(priced.values[i]),
                 priced.chances[i],
                 int(priced.plies[i]),
             )

@@ -3,7 +3,7 @@
     search = Search(net, ply=1)
     results = afterstates(boards, dice, net.variant)
     search.best(boards, results)             # int64[B], the row that each board plays
-    search.values(boards, results)           # every row's value, and how deep it was looked at
+    search.price(results)                    # every row's value, and how deep it was looked at
 
 Plies are counted as gnubg does. 0-ply is the net's static value of the position after the move.
 n-ply is the exact mean over the opponent's 21 rolls of the position after his reply to each, at
@@ -84,15 +84,18 @@ class Search:
         """
         if self.ply == 0:
             return self._static_best(parents, results)
-        return self._front(self._priced(parents, results, contested=True), results.offsets)
+        priced, offsets = self._price(results, contested=True), results.offsets
+        deepest = np.maximum.reduceat(priced.plies, offsets[:-1])
+        in_front = priced.plies == np.repeat(deepest, np.diff(offsets))
+        return first_best(np.where(in_front, priced.values, -np.inf), offsets)
 
-    def values(self, parents: Boards, results: Afterstates) -> Priced:
-        """The value of every row of `results`, at the depth to which its play was looked at.
+    def price(self, results: Afterstates) -> Priced:
+        """Every row of `results`, at the depth to which its play was looked at.
 
-        parents: int8[B, 26], mover's view. The best play is the best of the deepest: values of
-        two depths are not to be compared. Raises ValueError as `best` does.
+        The best play is the best of the deepest: values of two depths are not to be compared.
+        Raises ValueError as `best` does.
         """
-        return self._priced(parents, results, contested=False)
+        return self._price(results, contested=False)
 
     def chances(self, results: Boards, ply: int) -> Floats:
         """float32[N, K]: chances of `net.variant.outcomes` for the player who moved, at `ply`.
@@ -138,8 +141,7 @@ class Search:
         """As `best`, at 0-ply."""
         values, offsets = self._fast.values(parents, results), results.offsets
         top = np.maximum.reduceat(values, offsets[:-1])
-        if np.isnan(top).any():
-            raise ValueError("the net gives values that are not numbers")
+        _check_numbers(top)
         counts = np.diff(offsets)
         rows = np.flatnonzero(values >= np.repeat(top - np.float32(CLOSE), counts))
         owners = np.repeat(np.arange(len(parents)), counts)[rows]
@@ -154,31 +156,30 @@ class Search:
             best[tied] = rows[first_best(values, close.offsets)]
         return best
 
-    def _priced(self, parents: Boards, results: Afterstates, contested: bool) -> Priced:
+    def _price(self, results: Afterstates, contested: bool) -> Priced:
         """contested: a board with one play left in front is not looked at any deeper."""
-        values = self._exact.values(parents, results)
-        if np.isnan(values).any():
-            raise ValueError("the net gives values that are not numbers")
-        priced = Priced(values, np.zeros(len(values), np.int8))
-        owners = np.repeat(np.arange(len(parents)), np.diff(results.offsets))
-        rows = np.arange(len(values))
+        chances = self.chances(results.boards, 0)
+        values: Floats = (chances * self._points).sum(-1)
+        _check_numbers(values)
+        priced = Priced(values, chances, np.zeros(len(values), np.int8))
+        counts = np.diff(results.offsets)
+        owners, rows = np.repeat(np.arange(len(counts)), counts), np.arange(len(values))
         for ply in range(1, self.ply + 1):
             if self.filters is not None:
                 rows = _promising(values, owners, rows, self.filters[ply - 1])
             elif ply < self.ply:
                 continue
             if contested:
-                rows = rows[np.bincount(owners[rows], minlength=len(parents))[owners[rows]] > 1]
-            chances = self.chances(results.boards[rows], ply)
-            values[rows] = (chances * self._points).sum(-1)
+                rows = rows[np.bincount(owners[rows], minlength=len(counts))[owners[rows]] > 1]
+            chances[rows] = self.chances(results.boards[rows], ply)
+            values[rows] = (chances[rows] * self._points).sum(-1)
             priced.plies[rows] = ply
         return priced
 
-    def _front(self, priced: Priced, offsets: Rows) -> Rows:
-        """The best of the deepest of each board."""
-        deepest = np.maximum.reduceat(priced.plies, offsets[:-1])
-        in_front = priced.plies == np.repeat(deepest, np.diff(offsets))
-        return first_best(np.where(in_front, priced.values, -np.inf), offsets)
+
+def _check_numbers(values: Floats) -> None:
+    if np.isnan(values).any():
+        raise ValueError("the net gives values that are not numbers")
 
 
 def first_best(values: NDArray[Any], offsets: Rows) -> Rows:

@@ -57,7 +57,7 @@ def test_dice_have_many_spellings(
         (["move", "--dice", "31"], "--position"),
         (["play"], "make train"),
         (["play", "--net", "NET", "--variant", "hyper"], "plays short, not hyper"),
-        (["play", "--net", "NET", "--ply", "2"], "2"),
+        (["play", "--net", "NET", "--ply", "3"], "3"),
         (["play", "--seed", "many"], "'many'"),
         (["dance"], "dance"),
         ([], "COMMAND"),

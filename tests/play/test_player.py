@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nardy.net.net import Net, outcomes_by_numpy
-from nardy.play import player as player_module
 from nardy.play.player import Player, cumulative
+from nardy.play.search import FILTERS, Filter, Search
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, flip, make_board, points_won, start_board
 from nardy.rules.dice import ROLLS
@@ -59,9 +59,10 @@ def test_static_values_are_the_nets(net: Net, board: Boards, kernels: str) -> No
 def test_one_ply_is_the_mean_over_rolls(
     net: Net, board: Boards, dice: tuple[int, int], kernels: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(player_module, "SEARCHED_MARGIN", 10.0)
-    ranked = Player(net, ply=1).best(board, roll(*dice))
-    for play in ranked[: player_module.SEARCHED_PLAYS]:
+    player = Player(net, ply=1)
+    monkeypatch.setattr(player._search, "filters", (Filter(8, 10.0),))
+    ranked = player.best(board, roll(*dice))
+    for play in ranked[:8]:
         assert play.ply == 1
         expected = slow_chances(net, play.board, 1)
         np.testing.assert_allclose(play.chances, expected, atol=1e-5)
@@ -72,8 +73,8 @@ def test_only_the_front_is_searched_and_stays_in_front(net: Net) -> None:
     board = start_board(SHORT)
     static = Player(net).best(board, roll(3, 1))
     ranked = Player(net, ply=1).best(board, roll(3, 1))
-    bound = static[0].equity - player_module.SEARCHED_MARGIN
-    front = [p.text for p in static if p.equity >= bound][: player_module.SEARCHED_PLAYS]
+    bound = static[0].equity - FILTERS[0].margin
+    front = [p.text for p in static if p.equity >= bound][: FILTERS[0].plays]
     assert 1 < len(front) < len(static)
     searched = [play for play in ranked if play.ply == 1]
     assert ranked[: len(searched)] == searched
@@ -87,7 +88,12 @@ def test_a_searched_play_that_turns_out_badly_stays_before_the_rest(
 ) -> None:
     """Depths are not compared: what looks bad at 1-ply may still beat what looked worse at 0."""
     lost = (POINTS == -3).astype(np.float32)
-    monkeypatch.setattr(Player, "_searched_chances", lambda _, rows: np.tile(lost, (len(rows), 1)))
+    static = Search.chances
+
+    def chances(search: Search, rows: Boards, ply: int) -> np.ndarray:
+        return np.tile(lost, (len(rows), 1)) if ply else static(search, rows, 0)
+
+    monkeypatch.setattr(Search, "chances", chances)
     ranked = Player(net, ply=1).best(start_board(SHORT), roll(3, 1))
     depths = [play.ply for play in ranked]
     assert ranked[0].equity == -3 < ranked[-1].equity
@@ -125,8 +131,8 @@ def test_a_folder_plays_like_its_net(net: Net, net_folder: Path) -> None:
 
 
 def test_bad_input_is_named(net: Net) -> None:
-    with pytest.raises(ValueError, match="ply must be 0 or 1, not 2"):
-        Player(net, ply=2)
+    with pytest.raises(ValueError, match="ply must be 0, 1 or 2, not 3"):
+        Player(net, ply=3)
     with pytest.raises(ValueError, match="two dice"):
         Player(net).best(start_board(SHORT), roll(0, 7))
     with pytest.raises(ValueError, match="opponent has no checker left"):

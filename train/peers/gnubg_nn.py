@@ -1,4 +1,4 @@
-"""gnubg-nn (PyPI), GNU Backgammon's evaluator, as a player at 0-ply: cubeless money equity.
+"""gnubg-nn (PyPI), GNU Backgammon's evaluator, as a player: cubeless money equity.
 
     pip install gnubg-nn
     python -m train.arena a=gnubg-nn b=random pairs=300
@@ -19,16 +19,21 @@ from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards
 from nardy.rules.variants import Variant
 
+PLIES = (0, 1, 2)
+
 _TURN = threading.Lock()
 
 
 class GnubgPlayer:
-    """gnubg-nn's best move by its static evaluation."""
+    """gnubg-nn's best move."""
 
-    name = "gnubg-nn"
+    def __init__(self, game: Variant, ply: int = 0) -> None:
+        """ply: 0 is its static evaluation, 1 and 2 its search.
 
-    def __init__(self, game: Variant) -> None:
-        """Raises ValueError where gnubg-nn is not installed or does not know the game."""
+        Raises ValueError where gnubg-nn is not installed, or does not know the game or the depth.
+        """
+        if ply not in PLIES:
+            raise ValueError(f"gnubg-nn's ply must be 0, 1 or 2, not {ply!r}")
         if game.family != "hitting" or game.checkers != 15:
             raise ValueError(
                 f"gnubg-nn plays short nardy with 15 checkers, not {game.name} with {game.checkers}"
@@ -38,6 +43,8 @@ class GnubgPlayer:
         import gnubg_nn
 
         self._engine: Any = gnubg_nn
+        self.name = "gnubg-nn" if ply == 0 else f"gnubg-nn-{ply}ply"
+        self.ply = ply
 
     def choose(
         self,
@@ -61,7 +68,7 @@ class GnubgPlayer:
 
     def _after(self, board: list[int], die1: int, die2: int) -> list[int]:
         """26 cells after its move, in the mover's view like `board`."""
-        _, key = self._engine.best_move(sides(board), die1, die2, n=0, b=1)
+        _, key = self._engine.best_move(sides(board), die1, die2, n=self.ply, b=1)
         mover, opponent = self._engine.board_from_position_key(key)
         return from_sides(opponent, mover)
 

@@ -1,0 +1,162 @@
+"""The batched search against one position at a time, written out."""
+
+import numpy as np
+import pytest
+
+from nardy.net.net import Net, outcomes_by_numpy
+from nardy.play.search import CHUNK, Filter, Search, first_best
+from nardy.rules.batch import Afterstates, afterstates
+from nardy.rules.board import Boards, flip, make_board, points_won, start_board
+from nardy.rules.dice import ROLLS, random_words, roll
+from nardy.rules.variants import variant
+
+SHORT = variant("short")
+POINTS = np.array(SHORT.outcomes)
+
+
+def positions(count: int, plies: int) -> Boards:
+    """int8[count, 26], met after `plies` turns of random plays."""
+    games = np.arange(count)
+    boards = np.tile(start_board(SHORT), (count, 1))
+    for ply in range(plies):
+        results = afterstates(boards, roll(4, games, np.full(count, ply)), SHORT)
+        words = random_words(5, games, np.full(count, ply), stream=1)
+        counts = np.diff(results.offsets).astype(np.uint64)
+        boards = flip(results.boards[results.offsets[:-1] + (words % counts).astype(np.int64)])
+    return boards
+
+
+def results_of(boards: Boards) -> Afterstates:
+    return afterstates(boards, roll(6, np.arange(len(boards)), np.full(len(boards), 9)), SHORT)
+
+
+def plays_of(results: Afterstates, i: int) -> Boards:
+    return results.boards[results.offsets[i] : results.offsets[i + 1]]
+
+
+def slow_value(net: Net, result: Boards, ply: int) -> float:
+    """Points for the player who moved to `result`: the definition, one position at a time."""
+    if points_won(result, SHORT):
+        return float(points_won(result, SHORT))
+    turned = flip(result)
+    if ply == 0:
+        return -float(outcomes_by_numpy(net, turned[None])[0].astype(float) @ POINTS)
+    total = 0.0
+    for dice in ROLLS:
+        replies = afterstates(turned[None], dice[None], SHORT).boards
+        static = [slow_value(net, reply, 0) for reply in replies]
+        reply = replies[int(np.argmax(static))]
+        total -= (1 if dice[0] == dice[1] else 2) / 36 * slow_value(net, reply, ply - 1)
+    return total
+
+
+RACE_END = make_board({3: 1, 2: 2}, {2: 1, 1: 2})
+CONTACT = make_board({13: 1, 8: 1, 1: 1}, {20: 2, 6: 1})
+LAST_ROLL = make_board({2: 1, 1: 1}, {13: 15})
+
+
+@pytest.mark.parametrize("ply", [0, 1])
+def test_every_play_is_priced_as_defined(net: Net, ply: int, kernels: str) -> None:
+    count = 3 if kernels == "numba" else 1
+    boards = np.concatenate([np.stack([RACE_END, CONTACT, LAST_ROLL]), positions(count, 12)])
+    results = results_of(boards)
+    priced = Search(net, ply, filters=None).price(results)
+    slow = [slow_value(net, result, ply) for result in results.boards]
+    np.testing.assert_allclose(priced.values, slow, atol=1e-5)
+    np.testing.assert_allclose(priced.chances @ POINTS, slow, atol=1e-5)
+    np.testing.assert_allclose(priced.chances.sum(-1), 1, atol=1e-5)
+    assert (priced.plies == ply).all()
+
+
+@pytest.mark.parametrize("board", [RACE_END, CONTACT])
+def test_two_plies(net: Net, board: Boards) -> None:
+    """His reply is chosen by static value and priced at 1-ply."""
+    results = afterstates(board[None], np.array([[2, 1]], np.uint8), SHORT)
+    some = Afterstates(results.boards[:2], np.array([0, 2]))
+    priced = Search(net, 2, filters=None).price(some)
+    np.testing.assert_allclose(
+        priced.values, [slow_value(net, result, 2) for result in some.boards], atol=1e-5
+    )
+
+
+def slow_best(net: Net, plays: Boards, filters: tuple[Filter, ...]) -> int:
+    """The play chosen when each filter in turn lets plays through to the next depth."""
+    left = list(range(len(plays)))
+    values = [slow_value(net, plays[i], 0) for i in left]
+    for ply, bound in enumerate(filters, start=1):
+        ranked = sorted(zip(values, left, strict=True), key=lambda pair: (-pair[0], pair[1]))
+        left = [i for v, i in ranked[: bound.plays] if v >= ranked[0][0] - bound.margin]
+        values = [slow_value(net, plays[i], ply) for i in left]
+    return left[int(np.argmax(values))]
+
+
+def test_best_follows_the_filters(net: Net) -> None:
+    boards = positions(12, 14)
+    results = results_of(boards)
+    filters = (Filter(3, 0.1),)
+    rows = Search(net, 1, filters).best(boards, results)
+    slow = [slow_best(net, plays_of(results, i), filters) for i in range(len(boards))]
+    assert (rows - results.offsets[:-1]).tolist() == slow
+    static = Search(net, 0).best(boards, results) - results.offsets[:-1]
+    assert (static != np.array(slow)).any()  # or looking deeper was not tested
+
+
+def test_depths_of_a_filtered_search(net: Net) -> None:
+    boards = np.stack([RACE_END, CONTACT])
+    results = afterstates(boards, np.array([[2, 1], [6, 1]], np.uint8), SHORT)
+    priced = Search(net, 2, (Filter(3, 9.0), Filter(1, 9.0))).price(results)
+    for i, plays in enumerate(np.diff(results.offsets)):
+        depths = np.sort(priced.plies[results.offsets[i] : results.offsets[i + 1]])[::-1]
+        assert depths.tolist() == [2, 1, 1, *[0] * (plays - 3)]
+        front = results.offsets[i] + int(
+            np.argmax(priced.plies[results.offsets[i] : results.offsets[i + 1]])
+        )
+        expected = slow_value(net, results.boards[front], 2)
+        assert priced.values[front] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("ply", [0, 1])
+def test_values_do_not_depend_on_the_batch(net: Net, ply: int) -> None:
+    boards = positions(CHUNK + 6 if ply == 0 else 12, 16)
+    results = results_of(boards)
+    search = Search(net, ply)
+    rows, priced = search.best(boards, results), search.price(results)
+    for i in range(len(boards)):
+        one = Afterstates(plays_of(results, i), results.offsets[[i, i + 1]] - results.offsets[i])
+        assert search.best(boards[i : i + 1], one)[0] == rows[i] - results.offsets[i]
+        alone = search.price(one)
+        span = slice(results.offsets[i], results.offsets[i + 1])
+        assert (alone.values == priced.values[span]).all()
+        assert (alone.plies == priced.plies[span]).all()
+
+
+def test_chunks_do_not_change_replies(net: Net) -> None:
+    boards = positions(CHUNK + 3, 10)
+    search = Search(net, 0)
+    replies = search.replies(boards)
+    for i in (0, CHUNK - 1, CHUNK, CHUNK + 2):
+        for j, dice in enumerate(ROLLS):
+            plays = afterstates(boards[i : i + 1], dice[None], SHORT).boards
+            static = [slow_value(net, play, 0) for play in plays]
+            chosen = slow_value(net, replies[i, j], 0)
+            assert chosen == pytest.approx(max(static), abs=1e-5)
+            assert replies[i, j].tolist() in plays.tolist()
+
+
+def test_first_best_takes_the_first_of_equals() -> None:
+    values = np.array([3, 5, 5, 7, 1, 5, 1])
+    assert first_best(values, np.array([0, 3, 4, 7])).tolist() == [1, 3, 5]
+
+
+@pytest.mark.parametrize("ply", [0, 1])
+def test_nans_are_refused(net: Net, ply: int) -> None:
+    broken = Net.build(SHORT, net.table * np.float32(np.nan), net.bias, net.tails)
+    boards = start_board(SHORT)[None]
+    results = afterstates(boards, np.array([[3, 1]], np.uint8), SHORT)
+    with pytest.raises(ValueError, match="the net gives values that are not numbers"):
+        Search(broken, ply).best(boards, results)
+
+
+def test_unknown_depth_is_named(net: Net) -> None:
+    with pytest.raises(ValueError, match="ply must be 0, 1 or 2, not 3"):
+        Search(net, 3)

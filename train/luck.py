@@ -1,0 +1,104 @@
+"""Luck: what the dice gave, told by a judge, and a result with it taken out.
+
+The luck of a roll is the judge's value of its best play less the exact mean of such values over
+all rolls. Given the board its mean is zero whatever the judge believes, so
+
+    adjusted = points - c * (luck of a's rolls - luck of b's)
+
+has the mean that `points` has, for any constant c; the better the judge, the narrower it is. This
+is a control variate, as in Veness, Lanctot and Bowling, "Variance reduction in Monte-Carlo tree
+search" (2011), and in gnubg's rollouts. c is fitted to the match, each half of its pairs with the
+coefficient of the other half, so that no pair has a say in its own (cross-fitting) and the
+adjusted result stays unbiased.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy.net.net import Net
+from nardy.play.search import Search
+from nardy.rules.board import Boards
+from nardy.rules.dice import ROLL_CHANCES, ROLLS
+
+FEWEST_PAIRS = 50
+"""A half with fewer pairs is too few to fit c to: then c = 1, which a perfect judge would have."""
+
+_UNEQUAL = ROLLS[:, 0] != ROLLS[:, 1]
+OPENING_CHANCES: NDArray[np.float64] = _UNEQUAL / _UNEQUAL.sum()
+"""float64[21], the chance of each of ROLLS where the opening is no double (K3)."""
+
+Floats64 = NDArray[np.float64]
+
+
+class LuckJudge:
+    """A net that values rolls at 0-ply. An object serves one thread."""
+
+    def __init__(self, net: Net, name: str) -> None:
+        """name: what results call it."""
+        self.name = name
+        self._net = net
+        self._search = Search(net, 0)
+
+    def luck(self, boards: Boards, dice: NDArray[np.uint8], plies: NDArray[np.int64]) -> Floats64:
+        """float64[B], points that each roll was worth to the player who threw it.
+
+        boards: int8[B, 26] in his view, before the roll; dice: uint8[B, 2]; plies: int64[B], turns
+        played before, as the first of a game has other chances (K3). Costs 21 times a move.
+        """
+        replies = self._search.replies(boards)
+        values = self._search.static_values(replies.reshape(-1, 26)).reshape(len(boards), -1)
+        opening = self._net.variant.opening == "play_opening_dice"
+        first = (plies == 0) & opening
+        chances = np.where(first[:, None], OPENING_CHANCES, ROLL_CHANCES)
+        # summed along rows, in an order that does not depend on the batch
+        means = (values.astype(np.float64) * chances).sum(1)
+        return values[np.arange(len(boards)), roll_index(dice)] - means
+
+    def for_thread(self) -> "LuckJudge":
+        """The same judge with memory of its own, for one more thread."""
+        return LuckJudge(self._net, self.name)
+
+
+def roll_index(dice: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """int64[B], the row of dice.ROLLS that each uint8[B, 2] is, in either order."""
+    high, low = dice.max(-1).astype(np.int64), dice.min(-1).astype(np.int64)
+    return high * (high - 1) // 2 + low - 1
+
+
+class Adjusted(NamedTuple):
+    """A result without its luck."""
+
+    ppg: float
+    ci95: float  # half the width of the 95 % interval
+    coefficients: tuple[float, float]  # c of even pairs, and of odd ones
+
+
+def adjust(points: Floats64, luck: Floats64) -> Adjusted:
+    """The mean of points with luck as a control variate.
+
+    points, luck: float64[pairs], each the mean over a pair's games, both from a's side.
+    """
+    even = np.arange(len(points)) % 2 == 0
+    of_even, of_odd = (
+        _coefficient(points[~even], luck[~even]),
+        _coefficient(points[even], luck[even]),
+    )
+    values = points - np.where(even, of_even, of_odd) * luck
+    return Adjusted(*mean_and_ci95(values), (of_even, of_odd))
+
+
+def mean_and_ci95(values: Floats64) -> tuple[float, float]:
+    """The mean of independent values, and half the width of its 95 % interval."""
+    return float(values.mean()), float(1.96 * values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def _coefficient(points: Floats64, luck: Floats64) -> float:
+    """cov(points, luck) / var(luck), by which luck explains points best."""
+    spread = luck - luck.mean() if len(luck) else luck
+    variance = float(spread @ spread)
+    # below rounding there is no luck: both players moved alike and had the same dice
+    if len(luck) < FEWEST_PAIRS or variance < 1e-9 * len(luck):
+        return 1.0
+    return float(spread @ points) / variance
