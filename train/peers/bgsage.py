@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nardy.play.search import first_best
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards, points_won
 from nardy.rules.variants import Variant
@@ -57,19 +58,14 @@ class SagePlayer:
         plies: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """See train.players.Player.choose."""
-        from train.players import first_best
-
         if self._search is None:
             return first_best(self._static_equities(results.boards), results.offsets)
         parents, children = _cells(boards), _cells(results.boards)
-        won = points_won(results.boards, self._game)
         best = np.empty(len(boards), np.int64)
         offsets = results.offsets.tolist()
         for i, (begin, end) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
-            if end == begin + 1 or won[begin:end].any():
-                best[i] = begin + int(won[begin:end].argmax())
-            else:
-                best[i] = begin + self._search.best_move_index(children[begin:end], parents[i])
+            chosen = self._search.best_move_index(children[begin:end], parents[i])
+            best[i] = begin + chosen
         return best
 
     def probabilities(self, boards: Boards) -> NDArray[np.float64]:
@@ -97,13 +93,21 @@ class SagePlayer:
         of the present cube for money, in a unit that grows with the chance of the match otherwise.
         At 1- and 2-ply the search is cubeful.
         """
-        owners = (_engine().CubeOwner.CENTERED, _engine().CubeOwner.PLAYER)
+        engine = _engine()
+        owners = (engine.CubeOwner.CENTERED, engine.CubeOwner.PLAYER)
         columns = (owned.tolist(), cube.tolist(), away.tolist(), crawford.tolist())
-        rows = [
-            self._cube(cells, owners[owns], value, *both, is_crawford)
-            for cells, owns, value, both, is_crawford in zip(_cells(boards), *columns, strict=True)
+        positions = [
+            (cells, value, owners[owns], *((*both, last) if any(both) else ()))
+            for cells, owns, value, both, last in zip(_cells(boards), *columns, strict=True)
         ]
-        return np.array(rows).reshape(-1, 3)
+        if self.ply == 0:
+            answers = engine.batch_evaluate_positions(
+                positions, self._static, 1, jacoby=False, beaver=False
+            )
+        else:
+            answers = [self._searched_cube(*position) for position in positions]
+        names = ("equity_nd", "equity_dt", "equity_dp")
+        return np.array([[answer[name] for name in names] for answer in answers]).reshape(-1, 3)
 
     def for_thread(self) -> "SagePlayer":
         """See train.players.Player.for_thread: with a search and its memory of its own."""
@@ -117,25 +121,31 @@ class SagePlayer:
         won = points_won(results, self._game)
         return np.where(won > 0, won, [answer["cubeless_equity"] for answer in answers])
 
-    def _cube(
-        self, cells: list[int], owner: Any, cube: int, mine: int, theirs: int, crawford: bool
-    ) -> tuple[float, float, float]:
-        match = {"away1": mine, "away2": theirs, "is_crawford": crawford}
-        rules = {"jacoby": False, "beaver": False, "bearoff_db": self._table}
+    def _searched_cube(
+        self,
+        cells: list[int],
+        cube: int,
+        owner: Any,
+        mine: int = 0,
+        theirs: int = 0,
+        crawford: bool = False,
+    ) -> Any:
         paths, hidden = self._weights.weight_args
-        nets = {
-            "strategy_type": self._weights.strategy_type,
-            "weight_paths": paths,
-            "hidden_sizes": hidden,
-        }
-        if self.ply == 0:
-            decide = _engine().evaluate_cube_decision_unified
-        else:
-            decide = functools.partial(
-                _engine().cube_decision_nply_unified, n_plies=self.ply + 1, n_threads=1
-            )
-        answer = decide(cells, cube, owner, **nets, **match, **rules)
-        return answer["equity_nd"], answer["equity_dt"], answer["equity_dp"]
+        return _engine().cube_decision_nply_unified(
+            cells,
+            cube,
+            owner,
+            n_plies=self.ply + 1,
+            strategy_type=self._weights.strategy_type,
+            weight_paths=paths,
+            hidden_sizes=hidden,
+            away1=mine,
+            away2=theirs,
+            is_crawford=crawford,
+            jacoby=False,
+            beaver=False,
+            bearoff_db=self._table,
+        )
 
 
 def _engine() -> Any:

@@ -44,7 +44,8 @@ def evaluated(cells, context):
 def moved(cells, dice, context):
     """The cells after the best move, still in the mover's view."""
     steps = gnubg.findbestmove(sides(cells), MONEY, context, tuple(dice))
-    for source, target in zip(steps[0::2], steps[1::2]):
+    for i in range(0, len(steps), 2):
+        source, target = steps[i : i + 2]
         if source <= 0:  # places of dice that are not played
             break
         cells[source] -= 1
@@ -56,8 +57,9 @@ def moved(cells, dice, context):
     return cells.tobytes()
 
 
-def cube_values(cells, cube, owned, mine, theirs, crawford, context):
+def cube_values(cells, terms, context):
     """float32[3]: what not doubling, a take and a pass are worth to the player to move."""
+    cube, owned, mine, theirs, crawford = terms
     length = max(mine, theirs)
     score = (length - mine, length - theirs)
     owner = 0 if owned else -1
@@ -73,7 +75,7 @@ def answer(kind, context, record):
         return evaluated(cells, context)
     if kind == b"M":
         return moved(cells, record[26:], context)
-    return cube_values(cells, *record[26:], context)
+    return cube_values(cells, record[26:], context)
 
 
 def serve(questions, answers):

@@ -1,0 +1,383 @@
+"""The files of the decision benchmark: what they hold and how they are read.
+
+    decisions = read_decisions("benchmarks/decisions_short.npz")
+    decisions = read_decisions("contact.bm")
+
+Three kinds, told apart by name: decisions_*.npz and gnubg's *.bm (checker plays), values_*.npz
+(outcome chances) and cube_*.npz (cube actions). benchmarks/README.md has the format. What is
+wrong with a file is a ValueError of one sentence that names it.
+"""
+
+import base64
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy.notation.ids import from_position_id
+from nardy.rules.batch import Afterstates, afterstates
+from nardy.rules.board import Boards, flip
+from nardy.rules.variants import variant
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+KINDS = ("decisions", "values", "cube")
+
+DECISION_PHASES = (
+    "opening",
+    "contact, other",
+    "holding",
+    "back game",
+    "prime v prime",
+    "crashed",
+    "race",
+    "bear-off, contact",
+    "bear-off, no contact",
+)
+VALUE_PHASES = (
+    "contact",
+    "crashed",
+    "bear-in v contact",
+    "bear-off v contact",
+    "back game",
+    "race",
+    "bear-off",
+)
+
+REFERENCES = ("gnubg2", "sage3", "gnubgnn2")
+"""Judges whose searched equities a file may hold, as eq_gnubg2 and so on."""
+
+_KEY_LETTERS = "ABCDEFGHIJKLMNOP"
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Positions with their roll, every legal result, and what each result loses.
+
+    file: its name. boards: int8[N, 26]; dice: uint8[N, 2]; results: in the mover's view, at least
+    one each. losses: for each reference float64[M], points lost by each result.
+    phases: int64[N] into DECISION_PHASES; games: int64[N], decisions of one game share a number;
+    plies: int64[N], turns played before.
+    """
+
+    file: str
+    boards: Boards
+    dice: NDArray[np.uint8]
+    results: Afterstates
+    losses: dict[str, Floats]
+    phases: NDArray[np.int64]
+    games: NDArray[np.int64]
+    plies: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Values:
+    """Positions before the roll and their outcome chances.
+
+    chances: for each reference float64[N, 5]: win, win gammon, win backgammon, lose gammon, lose
+    backgammon of the player on roll, each including the greater; phases: into VALUE_PHASES.
+    """
+
+    file: str
+    boards: Boards
+    chances: dict[str, Floats]
+    phases: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cubes:
+    """Positions before the roll, and what each cube action is worth to the player on roll.
+
+    owned: bool[N], he owns the cube, else it is in the middle; cube: int64[N]; away: int64[N, 2],
+    points he and the opponent need, 0 and 0 for money; crawford: bool[N].
+    actions: for each reference float64[N, 3]: no double, double and take, double and pass; for
+    money in units of the present cube, in a match his chance of winning it.
+    """
+
+    file: str
+    boards: Boards
+    owned: NDArray[np.bool_]
+    cube: NDArray[np.int64]
+    away: NDArray[np.int64]
+    crawford: NDArray[np.bool_]
+    actions: dict[str, Floats]
+    phases: NDArray[np.int64]
+    games: NDArray[np.int64]
+
+    @property
+    def match(self) -> bool:
+        """Whether the positions stand in matches."""
+        return bool(self.away.any())
+
+
+def benchmark_files(folder: Path, files: Sequence[str] | None) -> list[Path]:
+    """`files`, or else every benchmark file of `folder`, by kind and name.
+
+    Raises ValueError naming a file that is missing, or not named as one of the three kinds.
+    """
+    if files is not None:
+        paths = [Path(name) for name in files]
+    else:
+        paths = [
+            path for kind in KINDS for path in sorted(folder.glob("*.*")) if kind_of(path) == kind
+        ]
+    if not paths:
+        raise ValueError(f"{str(folder)!r} holds no benchmark file such as decisions_short.npz")
+    for path in paths:
+        if not kind_of(path):
+            raise ValueError(
+                f"{str(path)!r} is not named decisions_*.npz, values_*.npz, cube_*.npz or *.bm"
+            )
+        if not path.is_file():
+            raise ValueError(f"{str(path)!r} is not a file that exists")
+    return paths
+
+
+def kind_of(path: Path) -> str | None:
+    """ "decisions", "values" or "cube", by the file's name; None for any other file."""
+    if path.suffix == ".bm":
+        return "decisions"
+    first = path.name.split("_")[0]
+    return first if path.suffix == ".npz" and first in KINDS else None
+
+
+def read_decisions(path: str | Path) -> Decisions:
+    """A file of checker plays. A result that was not searched loses as much as the worst that was.
+
+    Raises ValueError naming the file and what is wrong in it.
+    """
+    if Path(path).suffix == ".bm":
+        return _read_bm(Path(path))
+    arrays = _load(path, ("boards", "dice", "offsets", "results", "phase", "game", "ply"))
+    results = Afterstates(arrays["results"], arrays["offsets"].astype(np.int64))
+    _check_shapes(path, arrays, results)
+    return Decisions(
+        Path(path).name,
+        arrays["boards"],
+        arrays["dice"],
+        results,
+        {
+            name: filled_losses(arrays[f"eq_{name}"], results.offsets)
+            for name in _references(path, arrays, "eq_")
+        },
+        *(arrays[name].astype(np.int64) for name in ("phase", "game", "ply")),
+    )
+
+
+def filled_losses(equities: Array, offsets: NDArray[np.int64]) -> Floats:
+    """float64[M]: what each result loses against the best of its decision.
+
+    equities: [M], the mover's points, NaN where a result was not searched, which then loses as
+    much as the worst of its decision that was; offsets: int64[N + 1].
+    """
+    values, counts = equities.astype(float), np.diff(offsets)
+    best = np.repeat(np.fmax.reduceat(values, offsets[:-1]), counts)
+    worst = np.repeat(np.fmin.reduceat(values, offsets[:-1]), counts)
+    return best - np.where(np.isnan(values), worst, values)
+
+
+def read_values(path: str | Path) -> Values:
+    """A file of outcome chances. Raises ValueError naming the file and what is wrong in it."""
+    arrays = _load(path, ("boards", "phase"))
+    names = _references(path, arrays, "probs_")
+    chances = {name: arrays[f"probs_{name}"].astype(float) for name in names}
+    return Values(Path(path).name, arrays["boards"], chances, arrays["phase"].astype(np.int64))
+
+
+def read_cubes(path: str | Path) -> Cubes:
+    """A file of cube actions, for money or, where it has away_me, for matches.
+
+    Raises ValueError naming the file and what is wrong in it.
+    """
+    arrays = _load(path, ("boards", "owner", "phase", "game"))
+    actions = {
+        name: np.column_stack([arrays[f"{action}_{name}"] for action in ("nd", "dt", "dp")])
+        for name in _references(path, arrays, "nd_")
+    }
+    count = len(arrays["boards"])
+    if "away_me" in arrays:
+        away = np.column_stack([arrays["away_me"], arrays["away_opp"]]).astype(np.int64)
+        cube, crawford = arrays["cube"].astype(np.int64), arrays["crawford"]
+    else:
+        away, cube = np.zeros((count, 2), np.int64), np.ones(count, np.int64)
+        crawford = np.zeros(count, bool)
+    return Cubes(
+        Path(path).name,
+        arrays["boards"],
+        arrays["owner"] == 1,
+        cube,
+        away,
+        crawford,
+        {name: values.astype(float) for name, values in actions.items()},
+        arrays["phase"].astype(np.int64),
+        arrays["game"].astype(np.int64),
+    )
+
+
+def _load(path: str | Path, needed: tuple[str, ...]) -> dict[str, Array]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{str(path)!r} cannot be read as .npz: {error}") from None
+    missing = [name for name in needed if name not in arrays]
+    if missing:
+        raise ValueError(f"{str(path)!r} lacks the array {missing[0]!r}")
+    if arrays["boards"].dtype != np.int8 or arrays["boards"].shape[1:] != (26,):
+        found = f"{arrays['boards'].dtype}{list(arrays['boards'].shape)}"
+        raise ValueError(f"{str(path)!r} has boards of {found} instead of int8[N, 26]")
+    return arrays
+
+
+def _references(path: str | Path, arrays: dict[str, Array], prefix: str) -> list[str]:
+    names = [name for name in REFERENCES if prefix + name in arrays]
+    if not names:
+        raise ValueError(f"{str(path)!r} has none of {', '.join(prefix + r for r in REFERENCES)}")
+    return names
+
+
+def _check_shapes(path: str | Path, arrays: dict[str, Array], results: Afterstates) -> None:
+    offsets, count = results.offsets, len(arrays["boards"])
+    if (
+        len(offsets) != count + 1
+        or offsets[0] != 0
+        or offsets[-1] != len(results.boards)
+        or (np.diff(offsets) < 1).any()
+    ):
+        raise ValueError(f"{str(path)!r} has offsets that do not divide its results")
+    for name in ("dice", "phase", "game", "ply"):
+        if len(arrays[name]) != count:
+            raise ValueError(f"{str(path)!r} has {len(arrays[name])} {name} for {count} boards")
+
+
+# --- gnubg's .bm files -----------------------------------------------------------------------
+
+
+def _read_bm(path: Path) -> Decisions:
+    """gnubg's rolled out checker plays: the lines "m KEY DIE DIE RESULT EQUITY RESULT LOSS ...".
+
+    The best result comes first, with its equity; the others with what they lose. A result that
+    is not listed loses as much as the worst that is. Keys hold the bits of a Position ID as 20
+    letters A..P, four bits each; that of a result is in the view of the next player. Lines of
+    other kinds (comments, settings, seeds, rolled out positions) are passed over.
+    Source: the output of gnubg's rollout program, sagnubg.
+    """
+    lines = enumerate(path.read_text(errors="replace").splitlines(), 1)
+    plays = [_bm_play(path, number, line) for number, line in lines if line.startswith("m ")]
+    if not plays:
+        raise ValueError(f"{str(path)!r} has no line of a checker play, which begins with 'm'")
+    boards = np.array([play.board for play in plays], np.int8)
+    dice = np.array([play.dice for play in plays], np.uint8)
+    results = afterstates(boards, dice, variant("short"))
+    bounds = zip(results.offsets[:-1], results.offsets[1:], strict=True)
+    losses = [
+        _bm_losses(path, play, results.boards[begin:end])
+        for play, (begin, end) in zip(plays, bounds, strict=True)
+    ]
+    plies = np.full(len(boards), OPENING_PLIES)  # they are not told; none is called an opening
+    phases, games = phases_of(boards, plies), np.arange(len(boards))
+    lost = {"rollout": np.concatenate(losses)}
+    return Decisions(path.name, boards, dice, results, lost, phases, games, plies)
+
+
+class _BmPlay(NamedTuple):
+    line: int
+    board: Boards
+    dice: list[int]
+    listed: dict[bytes, float]  # points lost, by the bytes of the result in the mover's view
+
+
+def _bm_play(path: Path, number: int, line: str) -> _BmPlay:
+    words = line.split()
+    try:
+        board, dice = _from_key(words[1]), [int(words[2]), int(words[3])]
+        if not all(1 <= die <= 6 for die in dice):
+            raise ValueError(f"dice are 1 to 6, not {words[2]} and {words[3]}")
+        results = [flip(_from_key(key)).tobytes() for key in words[4::2]]
+        losses = [0.0, *map(float, words[7::2])]
+        if len(words) < 6 or len(results) != len(losses) or not np.isfinite(losses).all():
+            raise ValueError("each result needs a number after it")
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"line {number} of {str(path)!r} is wrong: {error}") from None
+    return _BmPlay(number, board, dice, dict(zip(results, losses, strict=True)))
+
+
+def _bm_losses(path: Path, play: _BmPlay, results: Boards) -> list[float]:
+    """What each of `results`, int8[K, 26] in the mover's view, loses."""
+    keys = [result.tobytes() for result in results]
+    if not set(play.listed) <= set(keys):
+        raise ValueError(f"line {play.line} of {str(path)!r} lists a result that is not legal")
+    worst = max(play.listed.values())
+    return [play.listed.get(key, worst) for key in keys]
+
+
+def _from_key(key: str) -> Boards:
+    """int8[26] in the view of the player whose turn it is."""
+    if len(key) != 20 or not set(key) <= set(_KEY_LETTERS):
+        raise ValueError(f"a position is 20 letters A to P, not {key!r}")
+    half = [_KEY_LETTERS.index(letter) for letter in key]
+    data = bytes(high << 4 | low for high, low in zip(half[::2], half[1::2], strict=True))
+    return from_position_id(base64.b64encode(data).decode()[:14])
+
+
+# --- phases ----------------------------------------------------------------------------------
+
+OPENING_PLIES = 6
+"""Turns after which the opening is over."""
+
+
+def phases_of(boards: Boards, plies: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64[N] into DECISION_PHASES; benchmarks/README.md has the definitions, the first that
+    fits either side counts.
+
+    boards: int8[N, 26]; plies: int64[N], turns played before.
+    """
+    mine, theirs = np.maximum(boards[:, 1:], 0), np.maximum(-boards[:, 24::-1], 0)
+    sides = ((mine, theirs), (theirs, mine))
+    contact = _rearmost(mine) + _rearmost(theirs) > 24
+    home = [~side[:, 6:].any(1) for side in (mine, theirs)]
+    off = [side.sum(1) < 15 for side in (mine, theirs)]
+    primes = [_prime(own, other) for own, other in sides]
+    order = (
+        (0, plies < OPENING_PLIES),
+        (8, ~contact & home[0]),
+        (6, ~contact),
+        (7, home[0] | home[1] | off[0] | off[1]),
+        (5, (mine[:, 2:].sum(1) <= 6) | (theirs[:, 2:].sum(1) <= 6)),
+        (3, _back_game(mine) | _back_game(theirs)),
+        (4, primes[0] & primes[1]),
+        (2, _holding(mine, theirs) | _holding(theirs, mine)),
+    )
+    return np.select([fits for _, fits in order], [phase for phase, _ in order], 1)
+
+
+def _rearmost(side: Array) -> Array:
+    """Each side is int8[N, 25]: checkers on its own points 1..24 and on the bar."""
+    return np.where(side.any(1), 25 - (side[:, ::-1] > 0).argmax(1), 0)
+
+
+def _back_game(side: Array) -> Array:
+    return ((side[:, 18:24] >= 2).sum(1) >= 2) & (side[:, 18:].sum(1) >= 4)
+
+
+def _prime(own: Array, other: Array) -> Array:
+    """Four made points in a row with a checker of the other side behind them."""
+    found = np.zeros(len(own), bool)
+    for first in range(21):
+        found |= (own[:, first : first + 4] >= 2).all(1) & other[:, 24 - first :].any(1)
+    return found
+
+
+def _holding(own: Array, other: Array) -> Array:
+    return _anchored(own) & (_anchored(other) | ~other[:, 18:].any(1))
+
+
+def _anchored(side: Array) -> Array:
+    return np.any(side[:, 17:22] >= 2, 1)

@@ -1,0 +1,142 @@
+"""Whom the decision benchmark judges: nets at any depth, peers and the simple players.
+
+judged = subject("gnubg", ply=1)
+rows = judged.play(decisions)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy.net.net import Evaluator, Net
+from nardy.play.search import Search
+from nardy.rules.board import Boards, flip, points_won
+from nardy.rules.variants import Variant, variant
+from train.benchmark_files import Cubes, Decisions, Floats
+from train.benchmark_scores import Rows, equities
+from train.checkpoint import resolve
+from train.peers.gnubg_nn import GnubgPlayer, sides
+from train.players import NAMES, PEERS, PipsPlayer, Player, player
+
+Chances = Callable[[Boards], Floats]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A player under judgement, each of its abilities a function or None where it has none.
+
+    play: int64[N], the row of decisions.results that it plays in each; None: all equally likely.
+    chances: float64[N, 5] from int8[N, 26] boards before the roll, as in benchmark_files.Values.
+    cube_values: float64[N, 3], what no double, double and take, double and pass are worth.
+    """
+
+    name: str
+    play: Callable[[Decisions], Rows | None]
+    chances: Chances | None = None
+    cube_values: Callable[[Cubes], Floats] | None = None
+    close: Callable[[], None] = lambda: None
+
+
+def subject(name: str, ply: int = 0) -> Subject:
+    """The subject called `name`: one of NAMES, or a path to a net (see train.checkpoint.resolve).
+
+    ply: how deep it looks; random and pips look at the board alone, whatever it is.
+    Raises ValueError naming a peer that is not installed, a depth that a player has not, or a
+    path that is no net.
+    """
+    game = variant("short")
+    if name == "gnubg":
+        from train.peers.gnubg import GnubgProgram
+
+        program = GnubgProgram(game, ply)
+        cube = _cube(program.cube_values)
+        return Subject(program.name, _play(program), program.probabilities, cube, program.close)
+    if name == "bgsage":
+        from train.peers.bgsage import SagePlayer
+
+        sage = SagePlayer(game, ply)
+        return Subject(sage.name, _play(sage), sage.probabilities, _cube(sage.cube_values))
+    if name == "gnubg-nn":
+        peer = GnubgPlayer(game, ply)
+        return Subject(peer.name, _play(peer), lambda boards: gnubg_nn_chances(boards, ply))
+    if name not in NAMES:
+        return _net_subject(name, ply)
+    return Subject(name, _play(PipsPlayer()) if name == "pips" else lambda decisions: None)
+
+
+def engine(name: str) -> Player:
+    """The engine called `name`, one of PEERS, as a player at 0-ply.
+
+    Raises ValueError naming an engine that is unknown or not installed.
+    """
+    if name not in PEERS:
+        raise ValueError(f"engine must be one of {', '.join(PEERS)}, not {name!r}")
+    return player(name, variant("short"))
+
+
+def engine_chances(name: str, ply: int) -> Chances:
+    """How the engine called `name` judges a position at `ply`, without pruning of replies."""
+    game = variant("short")
+    if name == "gnubg":
+        from train.peers.gnubg import GnubgProgram
+
+        program = GnubgProgram(game, ply)
+        return lambda boards: program.probabilities(boards, prune=False)
+    if name == "bgsage":
+        from train.peers.bgsage import SagePlayer
+
+        return SagePlayer(game, ply).probabilities
+    return lambda boards: gnubg_nn_chances(boards, ply)
+
+
+def gnubg_nn_chances(boards: Boards, ply: int) -> Floats:
+    """float64[N, 5] by gnubg-nn for the player on roll."""
+    import gnubg_nn
+
+    rows = [gnubg_nn.probabilities(sides(board), ply) for board in boards.tolist()]
+    return np.array(rows, float).reshape(-1, 5)
+
+
+def after_values(chances: Chances, results: Boards, game: Variant) -> Floats:
+    """float64[N]: the mover's equity of each afterstate, int8[N, 26], exact where it ends (K14)."""
+    values = points_won(results, game).astype(float)
+    going = values == 0
+    values[going] = -equities(chances(flip(results[going])))
+    return values
+
+
+def cumulative_chances(chances: NDArray[np.float32], outcomes: tuple[int, ...]) -> Floats:
+    """float64[N, 5] as the files have them, from float32[N, K] chances of `outcomes`."""
+    points = np.array(outcomes)
+    parts = (points >= 1, points >= 2, points >= 3, points <= -2, points <= -3)
+    return np.column_stack([chances[:, part].sum(1, dtype=float) for part in parts])
+
+
+def _net_subject(path: str, ply: int) -> Subject:
+    if not Path(path).exists():
+        raise ValueError(f"{path!r} is neither {', '.join(NAMES)} nor a path that exists")
+    net = Net.load(resolve(path))
+    game = net.variant
+    if game.family != "hitting" or game.checkers != 15:
+        raise ValueError(
+            f"the net in {path!r} plays {game.name}; the benchmark is short nardy with 15 checkers"
+        )
+    search, evaluator = Search(net, ply), Evaluator(net)
+    return Subject(
+        path if ply == 0 else f"{path} at {ply}-ply",
+        lambda decisions: search.best(decisions.boards, decisions.results),
+        lambda boards: cumulative_chances(evaluator.outcomes(boards), game.outcomes),
+    )
+
+
+def _play(chooser: Player) -> Callable[[Decisions], Rows]:
+    return lambda decisions: chooser.choose(
+        decisions.boards, decisions.dice, decisions.results, decisions.games, decisions.plies
+    )
+
+
+def _cube(values: Callable[..., Floats]) -> Callable[[Cubes], Floats]:
+    return lambda cubes: values(cubes.boards, cubes.owned, cubes.cube, cubes.away, cubes.crawford)
