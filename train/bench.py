@@ -31,8 +31,8 @@ from nardy.net.features import FEATURES
 from nardy.net.net import Evaluator, Net
 from nardy.net.weights import write_whole
 from nardy.rules.batch import Afterstates, Workspace, afterstates
-from nardy.rules.board import Boards
-from nardy.rules.dice import roll
+from nardy.rules.board import Boards, flip, points_won, start_board
+from nardy.rules.dice import random_words, roll
 from nardy.rules.variants import variant
 from train.arena import cores
 from train.config import Config, NetConfig, about, help_text, parse
@@ -174,6 +174,33 @@ def rules(bench: Bench) -> None:
     peer = bench.peers("legal")
     bench.add("legal_short", bench.rate(make(0)), "positions/s", **peer)
     bench.add(f"legal_short, {cores()} threads", bench.threads_rate(make, cores()), "positions/s")
+
+
+def random_play(bench: Bench) -> None:
+    """Turns of games of random moves: dice, generation, choice, the next position."""
+
+    def make(number: int) -> Callable[[], int]:
+        boards = np.repeat(start_board(GAME)[None], POSITIONS, 0)
+        games, plies = np.arange(POSITIONS), np.zeros(POSITIONS, np.int64)
+        memory, seed = Workspace(), number + 1
+
+        def work() -> int:
+            nonlocal boards
+            results = afterstates(boards, roll(seed, games, plies), GAME, memory)
+            words = random_words(seed, games, plies, stream=1) >> np.uint64(32)
+            choice = (words * np.diff(results.offsets).astype(np.uint64)) >> np.uint64(32)
+            chosen = results.boards[results.offsets[:-1] + choice.astype(np.int64)]
+            over = points_won(chosen, GAME) > 0
+            boards = flip(chosen)
+            boards[over] = start_board(GAME)
+            plies[:] = np.where(over, 0, plies + 1)
+            games[over] += POSITIONS
+            return POSITIONS
+
+        return work
+
+    bench.add("random_play", bench.rate(make(0)), "turns/s")
+    bench.add(f"random_play, {cores()} threads", bench.threads_rate(make, cores()), "turns/s")
 
 
 def evaluation(bench: Bench) -> None:
@@ -322,8 +349,8 @@ def run(config: BenchConfig) -> None:
     for name in peers.missing():
         print(f"  {name} is not installed and is left out")
     grown: dict[str, dict[str, float]] = {}
-    with tqdm(total=6, unit="stage", disable=not sys.stderr.isatty()) as bar:
-        for stage in (rules, evaluation, first_layer, best_move, self_play):
+    with tqdm(total=7, unit="stage", disable=not sys.stderr.isatty()) as bar:
+        for stage in (rules, random_play, evaluation, first_layer, best_move, self_play):
             stage(bench)
             bar.update()
         grown = growth(bench)

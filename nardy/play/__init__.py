@@ -1,1 +1,5 @@
 """What a front end calls: a player that chooses moves from an exported net."""
+
+from nardy.play.player import Player
+
+__all__ = ["Player"]
