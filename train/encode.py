@@ -49,5 +49,6 @@ def _encode(boards, checkers, begin, columns, values, features):
 def encode(boards: Boards, checkers: int, out: NDArray[np.float32] | None = None) -> Any:
     """float32[N, FEATURES] of int8[N, 26] boards in the view of the player on roll."""
     features = np.empty((len(boards), FEATURES), np.float32) if out is None else out
-    _encode(boards, checkers, *sparse_rows(), features)
+    # int64: uncompiled, numpy's int8 would overflow in the row numbers
+    _encode(boards.astype(np.int64), checkers, *sparse_rows(), features)
     return features

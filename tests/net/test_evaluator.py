@@ -133,6 +133,14 @@ def test_a_finished_game_is_worth_its_points_exactly(turns: Turns, finished: Boa
     assert (values == points_won(finished[: len(parents)], SHORT)).all()
 
 
+def test_finished_games_have_the_phase_of_a_race(finished: Boards) -> None:
+    """Nobody needs their outcomes, but every way to evaluate gives the same ones."""
+    net = make_net(16)
+    for boards in (finished, flip(finished)):
+        assert phases_of(boards, 2).all()
+        np.testing.assert_allclose(net.outcomes(boards), outcomes_by_numpy(net, boards), atol=2e-6)
+
+
 def test_other_weights_take_the_place_of_the_first(turns: Turns) -> None:
     boards = turns[0][:100]
     evaluator = Evaluator(make_net(16, seed=1))
