@@ -1,8 +1,9 @@
-"""The command line: nardy play | move | show.
+"""The command line: nardy play | move | show | tables.
 
     nardy play --net checkpoints/short-01 --ply 1
     nardy move --position 4HPwATDgc/ABMA --dice 31
     nardy show --position 4HPwATDgc/ABMA
+    nardy tables --points 8
 
 Without --net the folder in NARDY_NET is used, else the newest net below the current folder.
 Bad input ends with one sentence on stderr and exit code 2.
@@ -22,7 +23,8 @@ from numpy.typing import NDArray
 
 from nardy import __version__
 from nardy.notation.ids import from_position_id
-from nardy.play import terminal
+from nardy.play import bearoff, terminal
+from nardy.play.bearoff_make import POINTS, Progress
 from nardy.play.board_text import draw
 from nardy.play.player import Player, cumulative
 from nardy.play.search import PLIES
@@ -79,6 +81,14 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--position", required=True, metavar="ID", help="gnubg Position ID")
     show.add_argument("--variant", choices=names(), default="short", help="sets the checker count")
     show.set_defaults(run=_show)
+
+    tables = commands.add_parser(
+        "tables", help="make bear-off tables", epilog="example: nardy tables --points 8"
+    )
+    tables.add_argument(
+        "--points", type=int, choices=POINTS, default=6, help="of the one-sided table, 15 checkers"
+    )
+    tables.set_defaults(run=_tables)
     return parser
 
 
@@ -121,6 +131,52 @@ def _show(options: argparse.Namespace) -> None:
     game = variant(options.variant)
     board = check_board(from_position_id(options.position), game)
     print(draw(board, game.checkers, ("on roll", "opponent")))
+    if bearoff.fits(game):
+        tables = bearoff.Bearoff.load(game)
+        if tables.covers(board[None])[0]:
+            print(_race_text(tables, board))
+
+
+def _race_text(tables: bearoff.Bearoff, board: NDArray[np.int8]) -> str:
+    """What the tables know of a race, a few lines; int8[26], a board that they reach."""
+    lines = [
+        f"{name:9}{side.effective_pips:7.2f} effective pips, {side.wastage:5.2f} of them waste; "
+        f"{side.mean_rolls:.2f} rolls"
+        for name, side in zip(("on roll", "opponent"), tables.wastage(board), strict=True)
+    ]
+    chances = cumulative(tables.outcomes(board[None])[0], tables.game.outcomes)
+    exact = tables.covers_exactly(board[None])[0]
+    lines.append(
+        f"on roll wins {chances['win']:.2%}, gammons {chances['win_gammon']:.2%}; "
+        f"loses gammons {chances['lose_gammon']:.2%}{' (exact)' if exact else ''}"
+    )
+    if exact:
+        cubeless, *cubeful = tables.equities(board[None])[0].tolist()
+        names = ("cube centred", "own cube", "opponent's cube")
+        values = (f"{name} {value:+.4f}" for name, value in zip(names, cubeful, strict=True))
+        lines.append(f"equity {cubeless:+.4f} cubeless; not doubled: {', '.join(values)}")
+    return "\n".join(lines)
+
+
+def _tables(options: argparse.Namespace) -> None:
+    for path in (
+        bearoff.make_one_sided_file(options.points, _bar(f"one-sided, {options.points} points")),
+        bearoff.make_two_sided_file(_bar("two-sided, 6 points")),
+    ):
+        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+
+
+def _bar(name: str) -> Progress:
+    """A progress bar on stderr, on a terminal alone."""
+    if not sys.stderr.isatty():
+        return lambda share: None
+
+    def show(share: float) -> None:
+        filled = round(40 * share)
+        end = "\n" if share >= 1 else ""
+        print(f"\r{name} [{'#' * filled:40}] {share:4.0%}", end=end, file=sys.stderr, flush=True)
+
+    return show
 
 
 def _dice(text: str) -> NDArray[np.uint8]:

@@ -4,7 +4,8 @@
     python -m train.arena a=checkpoints/short-01 b=random pairs=100 json=result.json
     python -m train.arena players=[runs/quick,gnubg-nn,pips] pairs=500 plot=ratings.png
 
-A player is random, pips, gnubg-nn, gnubg, bgsage, or a run folder, checkpoint or exported net.
+A player is random, pips, gnubg-nn, gnubg, bgsage, exact (a game that train.solve has solved), or a
+run folder, checkpoint or exported net.
 Every game is played twice with the same dice and the seats swapped. ArenaConfig lists the keys.
 Points are always a's. train.match plays the same from Python.
 """

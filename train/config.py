@@ -74,6 +74,7 @@ class AlgoConfig:
     rate: float = about("Adam's step size at the start", 1e-3)
     final_rate: float = about("and at the end, falling geometrically", 1e-5)
     hot: float = about("share of the run at the first rate before it starts to fall", 0.2)
+    tables: bool = about("target the exact chances where a bear-off table reaches", False)
 
 
 @dataclass
@@ -93,6 +94,7 @@ class Config:
     gauge_minutes: float = about("between two matches against the fixed opponents", 1.0)
     gauge_pairs: int = about("pairs of games in such a match", 200)
     checkpoint_minutes: float = about("between two checkpoints", 5.0)
+    keep: int = about("newest checkpoints that are kept, besides the best", 3)
     resume: str = about("auto: go on from the run folder's latest; never: refuse one", "never")
 
     def __post_init__(self) -> None:
@@ -107,6 +109,7 @@ class Config:
             "games": self.games,
             "minutes": self.minutes,
             "threads": self.threads,
+            "keep": self.keep,
             "net.hidden": self.net.hidden,
             "algo.games_in_flight": self.algo.games_in_flight,
             "algo.plies_per_round": self.algo.plies_per_round,

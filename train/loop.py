@@ -27,11 +27,10 @@ from train.players import NetPlayer, installed_opponents, player
 from train.selfplay import Tally
 from train.trainer import Round, Trainer
 
-KEEP = 3
 RUNS = Path("runs")
 LIBERTIES = (
     "games", "minutes", "device", "precision", "gauge_minutes", "gauge_pairs",
-    "checkpoint_minutes", "resume",
+    "checkpoint_minutes", "keep", "resume",
 )  # fmt: skip
 """What a resumed run may change."""
 BAR = "{l_bar}{bar}| {elapsed} gone, {remaining} left"
@@ -249,7 +248,7 @@ def save(trainer: Trainer, folder: Path, best: float, pairs: int) -> float:
     written = checkpoint.save(folder, trainer.rounds, trainer.net(), meta, arrays)
     if points >= best:
         checkpoint.mark_best(folder, written)
-    checkpoint.prune(folder, KEEP)
+    checkpoint.prune(folder, trainer.config.keep)
     return max(points, best)
 
 

@@ -176,12 +176,19 @@ def _bgsage(game: Variant, ply: int) -> Player:
     return SagePlayer(game, ply)
 
 
+def _exact(game: Variant, ply: int) -> Player:
+    from train.solved import exact_player
+
+    return exact_player(game, ply)
+
+
 PEERS: dict[str, Callable[[Variant, int], Player]] = {
     "gnubg-nn": _gnubg_nn,
     "gnubg": _gnubg,
     "bgsage": _bgsage,
+    "exact": _exact,
 }
-"""Engines of others, each imported when it is asked for."""
+"""Engines of others, and a solved game's table; each imported when it is asked for."""
 
 NAMES = ("random", "pips", *PEERS)
 """What a player may be called that is no path."""

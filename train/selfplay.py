@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.net import Floats
+from nardy.play.bearoff import Bearoff
 from nardy.rules.batch import Afterstates, Workspace, afterstates
 from nardy.rules.board import Boards, flip, points_won, start_board
 from nardy.rules.dice import roll
@@ -59,6 +60,7 @@ class Games:
     longest: int
     stride: int
     numbers: NDArray[np.int64]  # [B], the game each slot plays
+    tables: Bearoff | None = None  # exact targets for the positions they reach
     plies: NDArray[np.int64] = field(init=False)  # [B], turns played
     boards: NDArray[np.int8] = field(init=False)  # [B, longest, 26], positions so far
     chances: Floats = field(init=False)  # [B, longest, K], V of them; that of ply 0 is unknown
@@ -111,7 +113,11 @@ class Games:
             final = chances[::-1].copy()
             tally.cut_off += 1
         returns = self._returns[:plies]
-        lambda_returns(self.chances[slot, :plies], final, self.lam, returns)
+        known = self._settle(self.boards[slot, :plies], returns)
+        if known < plies:
+            final = returns[known, ::-1].copy()
+        if known:
+            lambda_returns(self.chances[slot, :known], final, self.lam, returns[:known])
         # the start is left out where its first roll is never a double: it has another value there
         first = 1 if self.variant.opening == "play_opening_dice" else 0
         sample = Sample(self.boards[slot, first:plies].copy(), returns[first:].copy())
@@ -124,6 +130,14 @@ class Games:
         self.numbers[slot] += self.stride
         self.plies[slot] = 0
         return sample
+
+    def _settle(self, boards: Boards, returns: Floats) -> int:
+        """Put the exact chances into `returns` from the first position on that a table reaches;
+        how many come before. A game that has come so far does not leave the tables again."""
+        if self.tables is None:
+            return len(boards)
+        settled = self.tables.settle(boards, returns)
+        return int(settled.argmax()) if settled.any() else len(boards)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Arrays from which `restore` goes on with the same games."""

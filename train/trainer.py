@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from nardy.net.net import Evaluator, Net
+from nardy.play.bearoff import Bearoff
 from train.config import Config
 from train.device import DeviceEvaluator
 from train.learner import Fit, Learner
@@ -53,6 +54,7 @@ class Trainer:
             self.precision,
             config.device,
         )
+        self.tables = Bearoff.load(self.variant) if config.algo.tables else None
         self.groups = [self._games(slots) for slots in self._slots()]
         net = self.net()
         self.evaluators = [self._evaluator(net) for _ in self.groups]
@@ -73,6 +75,7 @@ class Trainer:
             algo.longest_game,
             algo.games_in_flight,
             slots.copy(),
+            self.tables,
         )
 
     def _evaluator(self, net: Net) -> Evaluator | DeviceEvaluator:

@@ -3,6 +3,7 @@
     player = Player("checkpoints/short-01", ply=1)
     player.best(board, dice)[0].text       # the move it makes
 
+Where a bear-off table reaches (see nardy.play.bearoff) its exact chances stand for the net's.
 Deeper than 0-ply it looks at the few plays that come out in front (see nardy.play.search).
 Nothing is random: one net, board and roll always give one ranking. numpy is enough.
 """
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from nardy.net.net import Floats, Net
 from nardy.notation.moves import move_texts
+from nardy.play.bearoff import Bearoff, fits
 from nardy.play.search import Search
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, check_board, check_dice
@@ -41,10 +43,14 @@ class RankedPlay:
 class Player:
     """Chooses plays from an exported net. One object serves one thread."""
 
-    def __init__(self, net: Net | str | Path, ply: int = 0) -> None:
-        """net: a Net, or the folder of an exported one. Raises ValueError naming a bad value."""
+    def __init__(self, net: Net | str | Path, ply: int = 0, tables: bool = True) -> None:
+        """net: a Net, or the folder of an exported one; tables: whether to use bear-off tables.
+
+        Raises ValueError naming a bad value.
+        """
         self.net = net if isinstance(net, Net) else Net.load(net)
-        self._search = Search(self.net, ply)
+        exact = Bearoff.load(self.net.variant) if tables and fits(self.net.variant) else None
+        self._search = Search(self.net, ply, tables=exact)
 
     def best(self, board: Boards, dice: NDArray[np.uint8]) -> list[RankedPlay]:
         """Every legal play, best first; a forced pass is the one play "Cannot Move".

@@ -9,6 +9,8 @@ Plies are counted as gnubg does. 0-ply is the net's static value of the position
 n-ply is the exact mean over the opponent's 21 rolls of the position after his reply to each, at
 n - 1 plies; he replies by static value. All is cubeless and from the mover's side.
 
+With `tables` a position that a bear-off table reaches has its exact chances at any ply.
+
 Values do not depend on the batch or the thread: what is kept is evaluated by ExactTail, and a
 BLAS only finds the replies that come near the best. Memory does not grow with the batch: CHUNK
 boards are rolled at a time at each depth. An object serves one thread.
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 
 from nardy.net.exact import ExactTail
 from nardy.net.net import Evaluator, Floats, Net
+from nardy.play.bearoff import Bearoff
 from nardy.rules.batch import Afterstates, Workspace, afterstates
 from nardy.rules.board import Boards, flip, points_won
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
@@ -61,8 +64,15 @@ class Priced(NamedTuple):
 class Search:
     """A net that looks `ply` plies ahead."""
 
-    def __init__(self, net: Net, ply: int, filters: tuple[Filter, ...] | None = FILTERS) -> None:
+    def __init__(
+        self,
+        net: Net,
+        ply: int,
+        filters: tuple[Filter, ...] | None = FILTERS,
+        tables: Bearoff | None = None,
+    ) -> None:
         """filters: one for each ply, or None to look at every play in full depth.
+        tables: of the net's game; they take the net's place where they reach.
 
         Raises ValueError naming a depth that is not in PLIES.
         """
@@ -71,6 +81,7 @@ class Search:
         self.net = net
         self.ply = ply
         self.filters = filters
+        self.tables = tables
         self._fast = Evaluator(net)
         self._exact = Evaluator(net, ExactTail(net))
         self._points = np.array(net.variant.outcomes, np.float32)
@@ -105,7 +116,7 @@ class Search:
         """
         won = points_won(results, self.net.variant)
         chances: Floats = (self._points == won[:, None]).astype(np.float32)
-        going = np.flatnonzero(won == 0)
+        going = np.flatnonzero((won == 0) & ~self._settle(results, chances))
         if ply == 0:
             chances[going] = self._exact.outcomes(flip(results[going]))[:, ::-1]
             return chances
@@ -137,9 +148,25 @@ class Search:
         values: Floats = (self.chances(results, 0) * self._points).sum(-1)
         return values
 
+    def _settle(self, results: Boards, chances: Floats) -> NDArray[np.bool_]:
+        """Put exact chances into the rows of afterstates that a table reaches; which they are."""
+        if self.tables is None:
+            return np.zeros(len(results), np.bool_)
+        known = self.tables.covers(results)  # the same from either side
+        if known.any():
+            chances[known] = self.tables.outcomes(flip(results[known]))[:, ::-1]
+        return known
+
+    def _values(self, evaluator: Evaluator, parents: Boards, results: Afterstates) -> Floats:
+        """float32[N]: static values of afterstates, as Evaluator.values."""
+        values = evaluator.values(parents, results)
+        if self.tables is not None and (known := self.tables.covers(results.boards)).any():
+            values[known] = -(self.tables.outcomes(flip(results.boards[known])) @ self._points)
+        return values
+
     def _static_best(self, parents: Boards, results: Afterstates) -> Rows:
         """As `best`, at 0-ply."""
-        values, offsets = self._fast.values(parents, results), results.offsets
+        values, offsets = self._values(self._fast, parents, results), results.offsets
         top = np.maximum.reduceat(values, offsets[:-1])
         _check_numbers(top)
         counts = np.diff(offsets)
@@ -152,7 +179,7 @@ class Search:
         if len(tied):
             rows = rows[near[owners] > 1]
             close = Afterstates(results.boards[rows], _offsets(near[tied]))
-            values = self._exact.values(parents[tied], close)
+            values = self._values(self._exact, parents[tied], close)
             best[tied] = rows[first_best(values, close.offsets)]
         return best
 

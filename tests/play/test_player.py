@@ -43,7 +43,7 @@ def slow_chances(net: Net, result: Boards, plies: int) -> np.ndarray:
 
 @pytest.mark.parametrize("board", [BEAR_OFF, LAST, CONTACT, HIT, start_board(SHORT)])
 def test_static_values_are_the_nets(net: Net, board: Boards, kernels: str) -> None:
-    ranked = Player(net).best(board, roll(3, 1))
+    ranked = Player(net, tables=False).best(board, roll(3, 1))
     results = afterstates(board[None], roll(3, 1)[None], SHORT).boards
     assert sorted(play.board.tolist() for play in ranked) == sorted(results.tolist())
     for play in ranked:
@@ -59,7 +59,7 @@ def test_static_values_are_the_nets(net: Net, board: Boards, kernels: str) -> No
 def test_one_ply_is_the_mean_over_rolls(
     net: Net, board: Boards, dice: tuple[int, int], kernels: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    player = Player(net, ply=1)
+    player = Player(net, ply=1, tables=False)
     monkeypatch.setattr(player._search, "filters", (Filter(8, 10.0),))
     ranked = player.best(board, roll(*dice))
     for play in ranked[:8]:

@@ -33,7 +33,9 @@ def whole(run: Path) -> int:
     number = int(state["rounds"])
     assert meta["games"] == number
     assert (arrays["weight"] == number).all() and arrays["weight"].shape == (50, 40)
-    assert (Net.load(checkpoint.resolve(run)).table == make_net(8, seed=number).table).all()
+    # another process may sum its products with other threads, so to within their rounding
+    table = Net.load(checkpoint.resolve(run)).table
+    np.testing.assert_allclose(table, make_net(8, seed=number).table, atol=1e-5)
     return number
 
 
