@@ -86,6 +86,7 @@ def combinations(overrides: Sequence[str]) -> list[list[str]]:
 def _sweep(arguments: list[str]) -> int:
     """Several runs, by Hydra's launcher; each in a folder named after its overrides, and listed
     in the sweep's index for `python -m train.report sweep=…`."""
+    import json
     from pathlib import Path
 
     import hydra
@@ -93,6 +94,7 @@ def _sweep(arguments: list[str]) -> int:
     from hydra.core.hydra_config import HydraConfig
 
     from train.config import CONFIGS, Config, to_object
+    from train.report import INDEX
 
     ConfigStore.instance().store(name="schema", node=Config)
 
@@ -102,6 +104,9 @@ def _sweep(arguments: list[str]) -> int:
         overrides = list(HydraConfig.get().overrides.task)
         if code := _run(to_object(composed, Config), folder, overrides):
             sys.exit(code)
+        line = {"folder": folder.name, "overrides": HydraConfig.get().job.override_dirname}
+        with open(folder.parent / INDEX, "a") as index:
+            index.write(json.dumps(line) + "\n")
 
     sys.argv[1:] = arguments
     job()

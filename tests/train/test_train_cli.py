@@ -15,6 +15,7 @@ from train.__main__ import combinations, main
 from train.config import Config, parse
 from train.metrics import TAGS, Metrics, memory_mb
 from train.network import ValueNetwork
+from train.report import INDEX
 
 
 @pytest.fixture(autouse=True)
@@ -198,3 +199,5 @@ def test_a_sweep_makes_a_folder_for_each_run(tmp_path: Path) -> None:
     assert sorted(run.name.split("seed=")[1][0] for run in runs) == ["1", "2"]
     one, other = (Net.load(run / "net") for run in runs)
     assert not np.array_equal(one.table, other.table)
+    index = (tmp_path / "runs/toy" / INDEX).read_text().splitlines()
+    assert [json.loads(line)["folder"] for line in index] == [run.name for run in sorted(runs)]
