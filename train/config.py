@@ -64,8 +64,13 @@ class NetConfig:
 
 @dataclass
 class AlgoConfig:
-    """TD(lambda) self-play."""
+    """How a stage of the run learns from self-play."""
 
+    targets: str = about("td: returns of whole games; one_roll: exact means over 21 rolls", "td")
+    share: float = about("of the run that the stage takes, beside those of the other stages", 1.0)
+    label: float = about("one_roll: share of the positions played that get a target", 0.5)
+    reuse: float = about("how often a position is learnt from, on average", 1.0)
+    memory: int = about("newest positions to draw from; 0: each once, in the next round", 0)
     lam: float = about("lambda of the returns, 0 to 1", 0.7)
     games_in_flight: int = about("games played in lock step", 1024)
     plies_per_round: int = about("turns of each game between two refreshes of the net", 16)
@@ -84,6 +89,8 @@ class Config:
     variant: VariantConfig = about("the game", VariantConfig)
     net: NetConfig = about("the network", NetConfig)
     algo: AlgoConfig = about("the learning", AlgoConfig)
+    stages: dict[str, AlgoConfig] = about("stages in their order, each as algo, instead of it", {})
+    init: str | None = about("run or checkpoint whose weights to start from", None)
     name: str = about("the run folder is runs/NAME", "run")
     seed: int = about("of the dice, the weights and the shuffling", 1)
     games: int = about("length of the run in games", 1_000_000)
@@ -101,6 +108,7 @@ class Config:
         """Refuse impossible values, by name."""
         self._check_positive()
         self._check_choices()
+        self._check_stages()
         self._check_ranges()
         self.variant.make()
 
@@ -111,13 +119,13 @@ class Config:
             "threads": self.threads,
             "keep": self.keep,
             "net.hidden": self.net.hidden,
-            "algo.games_in_flight": self.algo.games_in_flight,
-            "algo.plies_per_round": self.algo.plies_per_round,
-            "algo.longest_game": self.algo.longest_game,
-            "algo.minibatch": self.algo.minibatch,
-            "algo.rate": self.algo.rate,
-            "algo.final_rate": self.algo.final_rate,
         }
+        for stage, algo in self.schedule().items():
+            for name in (
+                "games_in_flight", "plies_per_round", "longest_game", "minibatch", "rate",
+                "final_rate", "share", "label", "reuse",
+            ):  # fmt: skip
+                positive[f"{stage}.{name}"] = getattr(algo, name)
         for name, value in positive.items():
             if not value > 0:
                 raise ValueError(f"{name} must be above 0, not {value!r}")
@@ -132,24 +140,41 @@ class Config:
             "resume": (self.resume, ("auto", "never")),
             "net.phases": (self.net.phases, (1, 2)),
         }
+        for stage, algo in self.schedule().items():
+            choices[f"{stage}.targets"] = (algo.targets, ("td", "one_roll"))
         for name, (chosen, allowed) in choices.items():
             if chosen not in allowed:
                 raise ValueError(f"{name} must be one of {allowed}, not {chosen!r}")
 
+    def schedule(self) -> dict[str, AlgoConfig]:
+        """The stages by the name of their key, in order; without any, the one stage `algo`."""
+        named = {f"stages.{name}": algo for name, algo in self.stages.items()}
+        return named or {"algo": self.algo}
+
+    def _check_stages(self) -> None:
+        for stage, algo in self.schedule().items():
+            if not 0 <= algo.lam <= 1:
+                raise ValueError(f"{stage}.lam must lie between 0 and 1, not {algo.lam!r}")
+            if not 0 <= algo.hot < 1:
+                raise ValueError(f"{stage}.hot must lie between 0 and 1, not {algo.hot!r}")
+            if algo.label > 1:
+                raise ValueError(f"{stage}.label must lie between 0 and 1, not {algo.label!r}")
+            if algo.games_in_flight < self.threads:
+                raise ValueError(
+                    f"{stage}.games_in_flight ({algo.games_in_flight}) must reach threads "
+                    f"({self.threads})"
+                )
+            if algo.memory < 0 or (algo.reuse != 1 and algo.memory < algo.minibatch):
+                raise ValueError(
+                    f"{stage}.memory must reach a minibatch ({algo.minibatch}) where reuse is not "
+                    f"1, not {algo.memory!r}"
+                )
+
     def _check_ranges(self) -> None:
-        if not 0 <= self.algo.lam <= 1:
-            raise ValueError(f"algo.lam must lie between 0 and 1, not {self.algo.lam!r}")
-        if not 0 <= self.algo.hot < 1:
-            raise ValueError(f"algo.hot must lie between 0 and 1, not {self.algo.hot!r}")
         if not 0 <= self.seed < 2**63:
             raise ValueError(f"seed must be 0 or above and below 2**63, not {self.seed!r}")
         if self.gauge_pairs < 2:
             raise ValueError(f"gauge_pairs must be at least 2, not {self.gauge_pairs!r}")
-        if self.algo.games_in_flight < self.threads:
-            raise ValueError(
-                f"algo.games_in_flight ({self.algo.games_in_flight}) must reach threads "
-                f"({self.threads})"
-            )
         if any(width < 1 for width in self.net.tail):
             raise ValueError(f"net.tail has widths above 0, not {list(self.net.tail)!r}")
         if not self.name or "/" in self.name or self.name.startswith("."):

@@ -1,25 +1,18 @@
 """Self-play: games in lock step, and the positions they leave with their targets."""
 
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.net import Floats
 from nardy.play.bearoff import Bearoff
-from nardy.rules.batch import Afterstates, Workspace, afterstates
+from nardy.rules.batch import Workspace, afterstates
 from nardy.rules.board import Boards, flip, points_won, start_board
-from nardy.rules.dice import roll
+from nardy.rules.dice import random_words, roll
 from nardy.rules.variants import Variant
-from train.targets import lambda_returns
-
-
-class Chooser(Protocol):
-    """Picks afterstates: nardy.net.net.Evaluator on the CPU, train.device's on a device."""
-
-    def choose(self, parents: Boards, results: Afterstates) -> tuple[NDArray[np.int64], Floats]:
-        """See Evaluator.choose."""
+from train.targets import Chooser, lambda_returns, one_roll
 
 
 class Sample(NamedTuple):
@@ -61,6 +54,7 @@ class Games:
     stride: int
     numbers: NDArray[np.int64]  # [B], the game each slot plays
     tables: Bearoff | None = None  # exact targets for the positions they reach
+    label: float = 0.0  # share of the positions that get a one-roll target; 0: lambda-returns
     plies: NDArray[np.int64] = field(init=False)  # [B], turns played
     boards: NDArray[np.int8] = field(init=False)  # [B, longest, 26], positions so far
     chances: Floats = field(init=False)  # [B, longest, K], V of them; that of ply 0 is unknown
@@ -74,7 +68,9 @@ class Games:
         self.boards[:, 0] = start_board(self.variant)
         self._returns = np.empty((self.longest, outcomes), np.float32)
         self._points = np.array(self.variant.outcomes, np.float32)
-        self._workspace = Workspace()
+        self._workspace, self._labels = Workspace(), Workspace()
+        # the start is left out where its first roll is never a double: it has another value there
+        self._first = 1 if self.variant.opening == "play_opening_dice" else 0
 
     def play(self, evaluator: Chooser, turns: int) -> tuple[Sample, Tally]:
         """Play `turns` turns of every game; the positions of games that ended meanwhile."""
@@ -95,14 +91,31 @@ class Games:
         best, chances = evaluator.choose(boards, results)
         chosen = results.boards[best]
         points = points_won(chosen, self.variant)
+        if self.label:
+            samples.append(self._priced(evaluator, boards, tally))
         self.plies += 1
         over = (points > 0) | (self.plies == self.longest)
         on = ~over
         self.boards[slots[on], self.plies[on]] = flip(chosen[on])
         self.chances[slots[on], self.plies[on]] = chances[on]
         for slot in slots[over].tolist():
-            samples.append(self._finish(slot, int(points[slot]), chances[slot], tally))
+            sample = self._finish(slot, int(points[slot]), chances[slot], tally)
+            if not self.label:
+                samples.append(sample)
         tally.turns += len(slots)
+
+    def _priced(self, evaluator: Chooser, boards: Boards, tally: Tally) -> Sample:
+        """A share of the positions before the roll, with one-roll targets."""
+        words = random_words(self.seed, self.numbers, self.plies, stream=2)
+        picked = np.flatnonzero((words < self.label * 2.0**64) & (self.plies >= self._first))
+        targets = one_roll(evaluator, boards[picked], self.variant, self._labels)
+        if self.tables is not None:
+            self.tables.settle(boards[picked], targets)
+        known = picked[self.plies[picked] > 0]  # V of the start was never asked for
+        errors = self.chances[known, self.plies[known]] - targets[self.plies[picked] > 0]
+        tally.td_error += float(np.abs(errors @ self._points).sum())
+        tally.positions += len(picked)
+        return Sample(boards[picked], targets)
 
     def _finish(self, slot: int, points: int, chances: Floats, tally: Tally) -> Sample:
         """Turn slot's game into a sample and start its next game."""
@@ -118,15 +131,16 @@ class Games:
             final = returns[known, ::-1].copy()
         if known:
             lambda_returns(self.chances[slot, :known], final, self.lam, returns[:known])
-        # the start is left out where its first roll is never a double: it has another value there
-        first = 1 if self.variant.opening == "play_opening_dice" else 0
-        sample = Sample(self.boards[slot, first:plies].copy(), returns[first:].copy())
-        errors = (self.chances[slot, 1:plies] - returns[1:]) @ self._points
-        tally.td_error += float(np.abs(errors).sum())
+        sample = Sample(
+            self.boards[slot, self._first : plies].copy(), returns[self._first :].copy()
+        )
+        if not self.label:
+            errors = (self.chances[slot, 1:plies] - returns[1:]) @ self._points
+            tally.td_error += float(np.abs(errors).sum())
+            tally.positions += len(sample.boards)
         tally.games += 1
         tally.gammons += points == 2
         tally.backgammons += points == 3
-        tally.positions += len(sample.boards)
         self.numbers[slot] += self.stride
         self.plies[slot] = 0
         return sample

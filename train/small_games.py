@@ -124,8 +124,10 @@ def backup(
                 best_high = max(best_high, following[1, subset, after[play]])
             total_low += chances[k] * best_low
             total_high += chances[k] * best_high
-        change = max(change, total_low - low[own, other], high[own, other] - total_high)
-        low[own, other] = max(low[own, other], total_low)
-        high[own, other] = min(high[own, other], total_high)
+        # what float32 cannot tell apart is no change, so that sweeps come to an end
+        before_low, before_high = low[own, other], high[own, other]
+        low[own, other] = max(before_low, total_low)
+        high[own, other] = min(before_high, total_high)
+        change = max(change, low[own, other] - before_low, before_high - high[own, other])
         gap = max(gap, high[own, other] - low[own, other])
     return gap, change

@@ -237,6 +237,8 @@ def run(config: SolveConfig) -> None:
 
     game = config.variant.make()
     folder = game_folder(config.folder, game, config.cube)
+    if config.decisions < 1:
+        raise ValueError(f"decisions must be at least 1, not {config.decisions!r}")
     if config.against is not None:
         judge(config.against, SolvedGame.load(folder, game), config.decisions, config.seed,
               config.json)  # fmt: skip

@@ -1,6 +1,53 @@
-"""Targets: what a finished game says its positions were worth."""
+"""Targets: what positions were worth, as distributions over outcomes.
 
+`lambda_returns` asks the game that was played; `one_roll` asks the net, one roll later.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy.net.net import Floats
+from nardy.rules.batch import Afterstates, Workspace, afterstates
+from nardy.rules.board import Boards, points_won
+from nardy.rules.dice import ROLL_CHANCES, ROLLS
 from nardy.rules.kernel import float_kernel
+from nardy.rules.variants import Variant
+
+CHUNK = 128
+"""Positions rolled together: 128 * 21 rolls have some 54,000 results."""
+
+
+class Chooser(Protocol):
+    """Picks afterstates: nardy.net.net.Evaluator on the CPU, train.device's on a device."""
+
+    def choose(self, parents: Boards, results: Afterstates) -> tuple[NDArray[np.int64], Floats]:
+        """See Evaluator.choose."""
+
+
+def one_roll(chooser: Chooser, boards: Boards, game: Variant, memory: Workspace) -> Floats:
+    """The exact mean, over the mover's 21 rolls, of what the best reply to each leaves.
+
+        G(s) = Σ_r p(r) · flip(V(best afterstate of s and r)),   exact where it ends the game
+
+    The dice of one turn are no longer noise; what is left is the net's own error after the turn.
+
+    boards: int8[N, 26], mover's view, before the roll. Returns float32[N, K] for the mover.
+    """
+    points = np.array(game.outcomes)
+    targets = np.empty((len(boards), len(points)), np.float32)
+    for begin in range(0, len(boards), CHUNK):
+        part = boards[begin : begin + CHUNK]
+        parents = np.repeat(part, len(ROLLS), 0)
+        results = afterstates(parents, np.tile(ROLLS, (len(part), 1)), game, memory)
+        best, chances = chooser.choose(parents, results)
+        after = chances[:, ::-1].copy()
+        won = points_won(results.boards[best], game)
+        after[won > 0] = points == won[won > 0, None]
+        by_roll = after.reshape(len(part), len(ROLLS), -1)
+        targets[begin : begin + CHUNK] = np.einsum("r,nrk->nk", ROLL_CHANCES, by_roll)
+    return targets
 
 
 @float_kernel

@@ -7,6 +7,7 @@ the configuration alone, not on time or on how threads are scheduled.
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,14 +15,18 @@ import torch
 
 from nardy.net.net import Evaluator, Net
 from nardy.play.bearoff import Bearoff
-from train.config import Config
+from train import checkpoint
+from train.config import AlgoConfig, Config
 from train.device import DeviceEvaluator
 from train.learner import Fit, Learner
+from train.memory import Memory
 from train.network import TorchTail, ValueNetwork, resolve_precision, to_net
 from train.selfplay import Games, Sample, Tally
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 _ADAM = ("exp_avg", "exp_avg_sq")
+STAGE_SEED = 1_000_003
+"""What each stage adds to the seed of the dice."""
 BLOCK = 4096
 """Rows evaluated together: enough to make torch's cost of a call small."""
 
@@ -54,28 +59,54 @@ class Trainer:
             self.precision,
             config.device,
         )
-        self.tables = Bearoff.load(self.variant) if config.algo.tables else None
-        self.groups = [self._games(slots) for slots in self._slots()]
-        net = self.net()
-        self.evaluators = [self._evaluator(net) for _ in self.groups]
-        self.pending = Sample(np.empty((0, 26), np.int8), np.empty((0, outcomes), np.float32))
+        if config.init is not None:
+            self._take_weights(checkpoint.load(Path(config.init))[2])
         self.rounds = 0
         self.games = 0
         self.seconds = 0.0
+        self._begin(0)
 
-    def _slots(self) -> list[np.ndarray]:
-        return np.array_split(np.arange(self.config.algo.games_in_flight), self.config.threads)
+    def _begin(self, stage: int) -> None:
+        """Set up a stage: new games, nothing remembered; games under way are dropped."""
+        self.stage = stage
+        algo = self.algo
+        self.learner.minibatch = algo.minibatch
+        self.tables = Bearoff.load(self.variant) if algo.tables else None
+        slots = np.array_split(np.arange(algo.games_in_flight), self.config.threads)
+        self.groups = [self._games(part) for part in slots]
+        net = self.net()
+        self.evaluators = [self._evaluator(net) for _ in self.groups]
+        outcomes = len(self.variant.outcomes)
+        self.pending = Sample(np.empty((0, 26), np.int8), np.empty((0, outcomes), np.float32))
+        self.memory = Memory(algo.memory, outcomes) if algo.memory else None
+        self.owed = 0.0  # positions still to draw, for the new ones there were
+
+    def _take_weights(self, arrays: Arrays) -> None:
+        """Start from another run's weights. Raises ValueError where they are of another shape."""
+        try:
+            with torch.no_grad():
+                for name, values in self.network.named_parameters():
+                    values.copy_(torch.from_numpy(arrays[f"weight.{name}"]))
+        except (KeyError, RuntimeError) as error:
+            raise ValueError(f"init={self.config.init!r} is another network: {error}") from None
+
+    @property
+    def algo(self) -> AlgoConfig:
+        """The configuration of the stage."""
+        return list(self.config.schedule().values())[self.stage]
 
     def _games(self, slots: np.ndarray) -> Games:
-        algo = self.config.algo
+        algo = self.algo
         return Games(
             self.variant,
-            self.config.seed,
+            # a stage's games are other games than the last one's
+            self.config.seed + STAGE_SEED * self.stage,
             algo.lam,
             algo.longest_game,
             algo.games_in_flight,
             slots.copy(),
             self.tables,
+            algo.label if algo.targets == "one_roll" else 0.0,
         )
 
     def _evaluator(self, net: Net) -> Evaluator | DeviceEvaluator:
@@ -100,17 +131,25 @@ class Trainer:
         """How much of the run is done, 0 to 1 and beyond: by games or by minutes."""
         return max(self.games / self.config.games, self.seconds / 60 / self.config.minutes)
 
+    def stage_progress(self) -> float:
+        """How much of the stage in hand is done: below 0 before it, beyond 1 after it."""
+        shares = [algo.share for algo in self.config.schedule().values()]
+        before = sum(shares[: self.stage])
+        return (self.progress() * sum(shares) - before) / shares[self.stage]
+
     def rate(self) -> float:
-        """Adam's step size now: level while hot, then falling geometrically."""
-        algo = self.config.algo
-        cooled = (min(self.progress(), 1.0) - algo.hot) / (1 - algo.hot)
+        """Adam's step size now: level while the stage is hot, then falling geometrically."""
+        algo = self.algo
+        cooled = (min(self.stage_progress(), 1.0) - algo.hot) / (1 - algo.hot)
         return float(algo.rate * (algo.final_rate / algo.rate) ** max(cooled, 0.0))
 
     def round(self, pool: ThreadPoolExecutor) -> Round:
         """Play a round of turns and learn from the round before."""
+        while self.stage_progress() >= 1 and self.stage + 1 < len(self.config.schedule()):
+            self._begin(self.stage + 1)
         self._load(self.net())
         rate = self.rate()
-        turns = self.config.algo.plies_per_round
+        turns = self.algo.plies_per_round
         if len(self.groups) == 1:
             played = [self.groups[0].play(self.evaluators[0], turns)]
             fit = self._learn(rate)
@@ -121,8 +160,10 @@ class Trainer:
             ]
             fit = self._learn(rate)
             played = [future.result() for future in futures]
+        samples = [sample for sample, _ in played]
         self.pending = Sample(
-            *(np.concatenate(parts) for parts in zip(*(s for s, _ in played), strict=True))
+            np.concatenate([sample.boards for sample in samples]),
+            np.concatenate([sample.targets for sample in samples]),
         )
         tally = sum((tally for _, tally in played), Tally())
         self.rounds += 1
@@ -131,7 +172,16 @@ class Trainer:
 
     def _learn(self, rate: float) -> Fit:
         rng = np.random.default_rng([self.config.seed, self.rounds])
-        return self.learner.learn(self.pending, rng, lambda: rate)
+        sample = self.pending if self.memory is None else self._drawn(self.memory, rng)
+        return self.learner.learn(sample, rng, lambda: rate)
+
+    def _drawn(self, memory: Memory, rng: np.random.Generator) -> Sample:
+        """Remember the last round's positions and draw `reuse` times as many, in minibatches."""
+        memory.add(self.pending)
+        self.owed += self.algo.reuse * len(self.pending.boards)
+        count = int(self.owed) // self.algo.minibatch * self.algo.minibatch
+        self.owed -= count
+        return memory.draw(count, rng)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """(JSON, arrays) from which `restore` goes on bit for bit."""
@@ -141,6 +191,8 @@ class Trainer:
             "games": self.games,
             "seconds": self.seconds,
             "steps": self.learner.steps,
+            "stage": self.stage,
+            "owed": self.owed,
         }
         arrays: Arrays = {
             "pending.boards": self.pending.boards,
@@ -154,6 +206,8 @@ class Trainer:
                     arrays[f"{moment}.{name}"] = moments[moment].cpu().numpy()
         for number, group in enumerate(self.groups):
             arrays |= {f"games.{number}.{key}": value for key, value in group.state().items()}
+        if self.memory is not None:
+            arrays |= {f"memory.{key}": value for key, value in self.memory.state().items()}
         return counters, arrays
 
     def restore(self, counters: dict[str, Any], arrays: Arrays) -> None:
@@ -166,6 +220,8 @@ class Trainer:
     def _restore(self, counters: dict[str, Any], arrays: Arrays) -> None:
         self.rounds, self.games = counters["rounds"], counters["games"]
         self.seconds = counters["seconds"]
+        self._begin(counters["stage"])
+        self.owed = counters["owed"]
         self.learner.steps = counters["steps"]
         self.pending = Sample(arrays["pending.boards"], arrays["pending.targets"])
         with torch.no_grad():
@@ -177,7 +233,12 @@ class Trainer:
                     for moment in _ADAM:
                         saved = torch.from_numpy(arrays[f"{moment}.{name}"].copy())
                         moments[moment] = saved.to(values.device)
-        prefix = "games.{}."
         for number, group in enumerate(self.groups):
-            start = prefix.format(number)
-            group.restore({k[len(start) :]: v for k, v in arrays.items() if k.startswith(start)})
+            group.restore(_below(arrays, f"games.{number}."))
+        if self.memory is not None:
+            self.memory.restore(_below(arrays, "memory."))
+
+
+def _below(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays whose names begin with `prefix`, without it."""
+    return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}

@@ -1,0 +1,129 @@
+"""One-roll targets against the explicit expectation; the memory; stages of a run."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import referee
+from random_nets import make_net
+
+from nardy.net.net import Evaluator, outcomes_by_numpy
+from nardy.rules.batch import Workspace
+from nardy.rules.board import flip, make_board
+from nardy.rules.variants import variant
+from train.config import Config, parse
+from train.export import reference_positions
+from train.loop import run
+from train.memory import Memory
+from train.selfplay import Sample
+from train.targets import one_roll
+from train.trainer import Trainer
+
+GAME = variant("short")
+TOY = [
+    "threads=1",
+    "net.hidden=8",
+    "net.tail=[4]",
+    "gauge_pairs=2",
+    "gauge_minutes=1000",
+    "algo.games_in_flight=4",
+    "algo.longest_game=60",
+    "algo.minibatch=64",
+]
+
+
+def slow_one_roll(net, board) -> np.ndarray:
+    """The mean over all 36 throws, each answered by the best of the referee's results."""
+    total = np.zeros(6)
+    points = np.array(GAME.outcomes)
+    for first in range(1, 7):
+        for second in range(1, 7):
+            best = None
+            for result in sorted(referee.results(board.tolist(), (first, second))):
+                after = np.array(result, np.int8)
+                won = referee.points_won(result, GAME.checkers)
+                if won:
+                    chances = (points == won).astype(float)
+                else:
+                    chances = outcomes_by_numpy(net, flip(after)[None])[0, ::-1].astype(float)
+                if best is None or chances @ points > best @ points + 1e-6:
+                    best = chances
+            total += best / 36
+    return total
+
+
+def test_the_mean_over_the_rolls_is_the_explicit_one() -> None:
+    net = make_net(16, seed=3)
+    boards = np.concatenate(
+        [
+            reference_positions(GAME, 6, seed=2),
+            [make_board({1: 2}, {6: 15}), make_board({1: 1, 2: 3}, {25: 1, 6: 14})],
+        ]
+    ).astype(np.int8)
+    found = one_roll(Evaluator(net), boards, GAME, Workspace())
+    slow = np.array([slow_one_roll(net, board) for board in boards])
+    points = np.array(GAME.outcomes)
+    np.testing.assert_allclose(found @ points, slow @ points, atol=1e-4)
+    np.testing.assert_allclose(found.sum(1), 1, atol=1e-5)
+    assert found[-2, -2] == pytest.approx(1)  # two men on the ace point against none off: a gammon
+
+
+def test_memory_keeps_the_newest() -> None:
+    memory = Memory(5, outcomes=6)
+    rng = np.random.default_rng(1)
+    assert len(memory.draw(3, rng).boards) == 0
+    for first in (0, 3, 6):
+        boards = np.repeat(np.arange(first, first + 3, dtype=np.int8)[:, None], 26, 1)
+        memory.add(Sample(boards, np.full((3, 6), first, np.float32)))
+    drawn = memory.draw(1000, rng)
+    assert sorted(set(drawn.boards[:, 0].tolist())) == [4, 5, 6, 7, 8]
+    assert (drawn.targets[:, 0] == drawn.boards[:, 0] // 3 * 3).all()
+    other = Memory(5, outcomes=6)
+    other.restore(memory.state())
+    assert (other.boards == memory.boards).all() and other.added == 9
+
+
+def test_a_schedule_of_stages() -> None:
+    config = parse("train", Config, TOY)
+    assert list(config.schedule()) == ["algo"]
+    config.games = 40
+    config.stages = {
+        "first": parse("train", Config, [*TOY, "algo.rate=1e-2"]).algo,
+        "then": parse("train", Config, ["algo=one_roll", *TOY, "algo.memory=500"]).algo,
+    }
+    trainer = Trainer(config)
+    seen = []
+    with ThreadPoolExecutor(1) as pool:
+        while trainer.progress() < 1:
+            done = trainer.round(pool)
+            seen.append((trainer.algo.targets, done.tally.positions, done.fit.steps))
+    assert [kind for kind, _, _ in seen] == sorted((k for k, _, _ in seen), reverse=True)
+    assert {kind for kind, _, _ in seen} == {"td", "one_roll"}
+    priced = [(positions, steps) for kind, positions, steps in seen if kind == "one_roll"]
+    learnt = sum(steps for _, steps in priced[1:]) * 64
+    new = sum(positions for positions, _ in priced[:-1])
+    assert abs(learnt - 8 * new) <= 64  # each position is learnt from `reuse` times
+
+
+def test_init_takes_the_weights_of_another_run(tmp_path: Path) -> None:
+    run(parse("train", Config, [*TOY, "games=4", "seed=5"]), tmp_path / "one")
+    config = parse("train", Config, [*TOY, f"init={tmp_path / 'one'}", "seed=9"])
+    found, fresh = Trainer(config).net(), Trainer(parse("train", Config, TOY)).net()
+    wanted = Trainer(parse("train", Config, [*TOY, f"init={tmp_path / 'one'}"])).net()
+    assert (found.table == wanted.table).all() and not (found.table == fresh.table).all()
+    with pytest.raises(ValueError, match="is another network"):
+        Trainer(parse("train", Config, [*TOY[:1], f"init={tmp_path / 'one'}", "net.hidden=9"]))
+
+
+@pytest.mark.parametrize(
+    ("argument", "sentence"),
+    [
+        ("algo.targets=guess", "algo.targets must be one of"),
+        ("algo.label=2", "algo.label must lie between 0 and 1"),
+        ("algo.reuse=3", "algo.memory must reach a minibatch"),
+    ],
+)
+def test_bad_values(argument: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        parse("train", Config, [argument])
