@@ -120,7 +120,12 @@ class Bench:
         beside = "".join(
             f"   {who} {value:,.0f} ({rate / value:.1f} ×)" for who, value in peer.items()
         )
-        tqdm.write(f"{name:34s}{rate:14,.1f} {stage.unit:14s}{beside}")
+        tqdm.write(f"{name:34s}{shown(rate):>14s} {stage.unit:14s}{beside}")
+
+
+def shown(rate: float) -> str:
+    """A figure with the digits that matter."""
+    return f"{rate:,.0f}" if rate >= 1000 else f"{rate:.3g}"
 
 
 def positions(count: int, seed: int = 1) -> tuple[Boards, Any, Afterstates]:

@@ -9,6 +9,8 @@ import pytest
 from nardy.net.features import FEATURE_VERSION, FEATURES, feature_rows
 from nardy.net.net import FORMAT, Layer, Net
 from nardy.net.weights import write_tensors
+from nardy.play import bearoff
+from nardy.play.bearoff import Bearoff
 from nardy.rules.variants import variant
 
 
@@ -59,3 +61,11 @@ def net() -> Net:
 @pytest.fixture(scope="session")
 def net_folder(net: Net, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return export(net, tmp_path_factory.mktemp("nets") / "short")
+
+
+@pytest.fixture(scope="session")
+def tables() -> Bearoff:
+    """The tables of the package."""
+    one = bearoff.read_one_sided(bearoff.SHIPPED / "one-sided-6x15.npy", 6)
+    two = bearoff.read_two_sided(bearoff.SHIPPED / "two-sided-6x3.npy")
+    return Bearoff(variant("short"), one, two)
