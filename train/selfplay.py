@@ -108,7 +108,7 @@ class Games:
         """A share of the positions before the roll, with one-roll targets."""
         words = random_words(self.seed, self.numbers, self.plies, stream=2)
         picked = np.flatnonzero((words < self.label * 2.0**64) & (self.plies >= self._first))
-        targets = one_roll(evaluator, boards[picked], self.variant, self._labels)
+        targets = one_roll(evaluator, boards[picked], self.variant, self._labels, self.tables)
         if self.tables is not None:
             self.tables.settle(boards[picked], targets)
         known = picked[self.plies[picked] > 0]  # V of the start was never asked for

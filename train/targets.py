@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.net import Floats
+from nardy.play.bearoff import Bearoff
 from nardy.rules.batch import Afterstates, Workspace, afterstates
-from nardy.rules.board import Boards, points_won
+from nardy.rules.board import Boards, flip, points_won
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
 from nardy.rules.kernel import float_kernel
 from nardy.rules.variants import Variant
@@ -26,14 +27,21 @@ class Chooser(Protocol):
         """See Evaluator.choose."""
 
 
-def one_roll(chooser: Chooser, boards: Boards, game: Variant, memory: Workspace) -> Floats:
+def one_roll(
+    chooser: Chooser,
+    boards: Boards,
+    game: Variant,
+    memory: Workspace,
+    tables: Bearoff | None = None,
+) -> Floats:
     """The exact mean, over the mover's 21 rolls, of what the best reply to each leaves.
 
         G(s) = Σ_r p(r) · flip(V(best afterstate of s and r)),   exact where it ends the game
 
     The dice of one turn are no longer noise; what is left is the net's own error after the turn.
 
-    boards: int8[N, 26], mover's view, before the roll. Returns float32[N, K] for the mover.
+    boards: int8[N, 26], mover's view, before the roll; tables: replace V where they reach.
+    Returns float32[N, K] for the mover.
     """
     points = np.array(game.outcomes)
     targets = np.empty((len(boards), len(points)), np.float32)
@@ -42,8 +50,10 @@ def one_roll(chooser: Chooser, boards: Boards, game: Variant, memory: Workspace)
         parents = np.repeat(part, len(ROLLS), 0)
         results = afterstates(parents, np.tile(ROLLS, (len(part), 1)), game, memory)
         best, chances = chooser.choose(parents, results)
-        after = chances[:, ::-1].copy()
         won = points_won(results.boards[best], game)
+        if tables is not None:
+            tables.settle(flip(results.boards[best]), chances)
+        after = chances[:, ::-1].copy()
         after[won > 0] = points == won[won > 0, None]
         by_roll = after.reshape(len(part), len(ROLLS), -1)
         targets[begin : begin + CHUNK] = np.einsum("r,nrk->nk", ROLL_CHANCES, by_roll)
