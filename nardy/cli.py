@@ -5,7 +5,7 @@
     nardy show --position 4HPwATDgc/ABMA
     nardy tables --points 8
 
-Without --net the folder in NARDY_NET is used, else the newest net below the current folder.
+Without --net the folder in NARDY_NET is used, else the newest net in checkpoints/ and runs/.
 Bad input ends with one sentence on stderr and exit code 2.
 """
 
@@ -197,11 +197,11 @@ def _player(options: argparse.Namespace) -> Player:
 
 
 def _net_folder(given: str | None) -> Path:
-    """The folder given, else the one in NARDY_NET, else the newest net below this folder."""
+    """The folder given, else the one in NARDY_NET, else the newest in checkpoints/ and runs/."""
     named = given or os.environ.get("NARDY_NET")
     if named:
         return Path(named)
-    nets = [*Path("checkpoints").glob("*/meta.json"), *Path("runs/quick/net").glob("meta.json")]
+    nets = [*Path("checkpoints").glob("*/meta.json"), *Path("runs").glob("*/net/meta.json")]
     if not nets:
         raise ValueError(
             "there is no net here: make one with `make train`, or name one with --net or NARDY_NET"

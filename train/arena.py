@@ -6,6 +6,7 @@
 
 A player is random, pips, gnubg-nn, gnubg, bgsage, exact (a game that train.solve has solved), or a
 run folder, checkpoint or exported net.
+A round robin leaves out a peer that is not installed, and says so.
 Every game is played twice with the same dice and the seats swapped. ArenaConfig lists the keys.
 Points are always a's. train.match plays the same from Python.
 """
@@ -27,9 +28,11 @@ from nardy.notation.matfile import write_mat
 from nardy.rules.variants import Variant
 from train import ratings
 from train.config import VariantConfig, about, help_text, parse
-from train.luck import LuckJudge
+from train.luck import LuckJudge, NetRolls
 from train.match import MatchResult, play_match
-from train.players import NetPlayer, Player, load_net, player
+from train.peers import NotInstalledError
+from train.players import NAMES, NetPlayer, Player, load_net, player
+from train.solved import TableRolls, exact_player
 
 EXAMPLES = (
     "python -m train.arena a=runs/quick b=gnubg-nn pairs=2000 luck=true",
@@ -57,7 +60,8 @@ class ArenaConfig:
     until: float | None = about("points: stop when the 95 % interval is ± this", None)
     seconds: float | None = about("start no game after so long", None)
     luck: bool = about("take the luck of the dice out, at 21 evaluations for one", False)
-    judge: str | None = about("the net that tells luck, by default the first that plays", None)
+    judge: str | None = about("who tells luck: a net, by default the first to play, or exact", None)
+    tables: bool = about("nets use the bear-off tables, as nardy play does", False)
     seed: int = about("of the dice, and of random players", 0)
     batch: int | None = about("games in progress in each thread; no effect on the result", None)
     threads: int | None = about("threads that play, by default one a core; likewise", None)
@@ -135,8 +139,7 @@ def run(config: ArenaConfig) -> None:
     before the match, not after it.
     """
     for name in ("json", "mat", "plot"):
-        if getattr(config, name) is not None:
-            _check_writable(name, Path(getattr(config, name)))
+        check_writable(name, getattr(config, name))
     if config.players:
         _run_round_robin(config)
     else:
@@ -168,11 +171,13 @@ def _run_round_robin(config: ArenaConfig) -> None:
             raise ValueError(
                 f"{name}={getattr(config, name)!r} is for a match, not for players=[…]"
             )
-    if len(config.players) < 2:
-        raise ValueError(f"a round robin needs two players or more, not {config.players}")
+    if config.plot is not None:
+        ratings.check_picture(config.plot)
     game = config.variant.make()
-    players = [_player(config, game, name, None, i) for i, name in enumerate(config.players)]
+    players = _players(config, game)
     names = [one.name for one in players]
+    if len(players) < 2:
+        raise ValueError(f"a round robin needs two players or more, not {names}")
     judge = _judge(config, game, players)
     matches = {}
     for number, (i, j) in enumerate(itertools.combinations(range(len(players)), 2)):
@@ -194,18 +199,34 @@ def _player(
     config: ArenaConfig, game: Variant, name: str | None, ply: int | None, number: int
 ) -> Player:
     assert name is not None
-    return player(name, game, config.seed + number, config.ply if ply is None else ply)
+    depth = config.ply if ply is None else ply
+    return player(name, game, config.seed + number, depth, config.tables)
+
+
+def _players(config: ArenaConfig, game: Variant) -> list[Player]:
+    """Who plays in a round robin: a peer that is not installed is left out, and said to be."""
+    found = []
+    for number, name in enumerate(config.players):
+        try:
+            found.append(_player(config, game, name, None, number))
+        except NotInstalledError as error:
+            print(f"without {name}: {error}", file=sys.stderr)
+    return found
 
 
 def _judge(config: ArenaConfig, game: Variant, players: Sequence[Player]) -> LuckJudge | None:
     """Who tells luck from play: `judge`, or with `luck` the first net that plays."""
+    if config.judge == "exact":
+        return LuckJudge(TableRolls(exact_player(game, 0).solved), "exact")
+    if config.judge in NAMES:
+        raise ValueError(f"judge={config.judge!r} is neither a net nor exact")
     if config.judge is not None:
-        return LuckJudge(load_net(config.judge, game), config.judge)
+        return LuckJudge(NetRolls(load_net(config.judge, game)), config.judge)
     if not config.luck:
         return None
     for one in players:
         if isinstance(one, NetPlayer):
-            return LuckJudge(one.net, one.net_name)
+            return LuckJudge(NetRolls(one.net), one.net_name)
     raise ValueError("luck=true needs a net to tell it, and none plays: name one, judge=…")
 
 
@@ -234,9 +255,10 @@ def _write_json(path: str, values: dict[str, Any]) -> None:
     write_whole(path, (json.dumps(values, indent=2) + "\n").encode())
 
 
-def _check_writable(name: str, path: Path) -> None:
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
-        raise ValueError(f"{name}={str(path)!r} is not a file that can be written")
+def check_writable(name: str, path: str | None) -> None:
+    """Raise ValueError where the file of the key `name`, if one is given, cannot be written."""
+    if path is not None and (Path(path).is_dir() or not os.access(Path(path).parent, os.W_OK)):
+        raise ValueError(f"{name}={path!r} is not a file that can be written")
 
 
 def cores() -> int:
@@ -265,13 +287,14 @@ def main(arguments: Sequence[str]) -> int:
         )
         return 0
     try:
-        run(parse("arena", ArenaConfig, arguments))
+        # "until=±0.005" is how people write it
+        run(parse("arena", ArenaConfig, [a.replace("=±", "=") for a in arguments]))
         return 0
     except (ValueError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(f"train.arena: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("interrupted: no result", file=sys.stderr)
+        print("train.arena: interrupted, no result", file=sys.stderr)
         return 130
 
 

@@ -21,13 +21,11 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError
 
 from nardy.net.weights import write_whole
 from nardy.notation.moves import move_texts
 from nardy.play.board_text import draw
+from train.arena import check_writable
 from train.benchmark_files import (
     FOLDER,
     Decisions,
@@ -51,7 +49,7 @@ from train.benchmark_scores import (
     score_values,
     worst,
 )
-from train.config import about, help_text, to_object
+from train.config import about, help_text, parse_keys
 
 EXAMPLES = (
     "python -m train.benchmark net=checkpoints/short-01",
@@ -69,6 +67,7 @@ class BenchmarkConfig:
     net: str | None = about("random, pips, gnubg-nn, gnubg, bgsage, or a path to a net", None)
     other: str | None = about("whom to compare it with, decision by decision", None)
     ply: int = about("how many plies both look ahead: 0, 1 or 2", 0)
+    tables: bool = about("nets use the bear-off tables, as nardy play does", False)
     files: list[str] | None = about("files to judge by, instead of all in `data`", None)
     data: str | None = about("folder of benchmark files, by default the repository's", None)
     worst: int = about("worst positions to draw for each file of moves", 20)
@@ -86,22 +85,6 @@ class BenchmarkConfig:
             raise ValueError(f"worst must be at least 0, not {self.worst!r}")
 
 
-def parse(arguments: Sequence[str]) -> BenchmarkConfig:
-    """`key=value` arguments as a BenchmarkConfig. Raises ValueError with one sentence.
-
-    Not by Hydra, to which net= would mean a file of configs/net.
-    """
-    for argument in arguments:
-        if "=" not in argument:
-            raise ValueError(f"arguments have the form key=value, not {argument!r}")
-    try:
-        given = OmegaConf.from_dotlist(list(arguments))
-        return to_object(OmegaConf.merge(BenchmarkConfig, given), BenchmarkConfig)
-    except (OmegaConfBaseException, YAMLError) as error:
-        reason = str(error).splitlines()[0]
-        raise ValueError(f"the arguments {' '.join(arguments)!r} are wrong: {reason}") from None
-
-
 def run(config: BenchmarkConfig) -> None:
     """Judge or make, print, and write the scores where `json` says.
 
@@ -113,12 +96,11 @@ def run(config: BenchmarkConfig) -> None:
         count = make_file(config.make, config.engine, config.decisions, config.seed)
         print(f"{config.make}: {count} decisions judged by {config.engine}")
         return
-    if config.json is not None and not Path(config.json).absolute().parent.is_dir():
-        raise ValueError(f"json={config.json!r} is in no folder that exists")
+    check_writable("json", config.json)
     assert config.net is not None
     files = benchmark_files(FOLDER if config.data is None else Path(config.data), config.files)
-    judged = subject(config.net, config.ply)
-    other = None if config.other is None else subject(config.other, config.ply)
+    judged = subject(config.net, config.ply, config.tables)
+    other = None if config.other is None else subject(config.other, config.ply, config.tables)
     scores = [_judge(path, judged, other, config.worst) for path in files]
     for each in (judged, other):
         if each is not None:
@@ -283,13 +265,13 @@ def main(arguments: Sequence[str]) -> int:
         print(help_text(BenchmarkConfig, usage, EXAMPLES))
         return 0
     try:
-        run(parse(arguments))
+        run(parse_keys(BenchmarkConfig, arguments))
         return 0
     except (ValueError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(f"train.benchmark: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("interrupted: no result", file=sys.stderr)
+        print("train.benchmark: interrupted, no result", file=sys.stderr)
         return 130
 
 

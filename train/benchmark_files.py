@@ -157,16 +157,20 @@ def read_decisions(path: str | Path) -> Decisions:
         return _read_bm(Path(path))
     arrays = _load(path, ("boards", "dice", "offsets", "results", "phase", "game", "ply"))
     results = Afterstates(arrays["results"], arrays["offsets"].astype(np.int64))
-    _check_shapes(path, arrays, results)
+    names = _references(path, arrays, "eq_")
+    _check_offsets(path, len(arrays["boards"]), results)
+    _check_lengths(path, arrays, ("dice", "phase", "game", "ply"), len(arrays["boards"]))
+    _check_lengths(path, arrays, [f"eq_{name}" for name in names], len(results.boards))
+    for name in names:
+        searched = ~np.isnan(arrays[f"eq_{name}"])
+        if not np.logical_or.reduceat(searched, results.offsets[:-1]).all():
+            raise ValueError(f"{str(path)!r} has a decision without a number in eq_{name}")
     return Decisions(
         Path(path).name,
         arrays["boards"],
         arrays["dice"],
         results,
-        {
-            name: filled_losses(arrays[f"eq_{name}"], results.offsets)
-            for name in _references(path, arrays, "eq_")
-        },
+        {name: filled_losses(arrays[f"eq_{name}"], results.offsets) for name in names},
         *(arrays[name].astype(np.int64) for name in ("phase", "game", "ply")),
     )
 
@@ -187,7 +191,11 @@ def read_values(path: str | Path) -> Values:
     """A file of outcome chances. Raises ValueError naming the file and what is wrong in it."""
     arrays = _load(path, ("boards", "phase"))
     names = _references(path, arrays, "probs_")
+    columns = ["phase", *(f"probs_{name}" for name in names)]
+    _check_lengths(path, arrays, columns, len(arrays["boards"]))
     chances = {name: arrays[f"probs_{name}"].astype(float) for name in names}
+    if any(rows.shape[1:] != (5,) for rows in chances.values()):
+        raise ValueError(f"{str(path)!r} has probs_ that are not [N, 5]")
     return Values(Path(path).name, arrays["boards"], chances, arrays["phase"].astype(np.int64))
 
 
@@ -197,12 +205,12 @@ def read_cubes(path: str | Path) -> Cubes:
     Raises ValueError naming the file and what is wrong in it.
     """
     arrays = _load(path, ("boards", "owner", "phase", "game"))
-    actions = {
-        name: np.column_stack([arrays[f"{action}_{name}"] for action in ("nd", "dt", "dp")])
-        for name in _references(path, arrays, "nd_")
-    }
-    count = len(arrays["boards"])
-    if "away_me" in arrays:
+    count, names = len(arrays["boards"]), _references(path, arrays, "nd_")
+    terms = ("away_me", "away_opp", "cube", "crawford") if "away_me" in arrays else ()
+    columns = [f"{action}_{name}" for name in names for action in ("nd", "dt", "dp")]
+    _check_lengths(path, arrays, ("owner", "phase", "game", *terms, *columns), count)
+    actions = np.column_stack([arrays[column] for column in columns]).astype(float)
+    if terms:
         away = np.column_stack([arrays["away_me"], arrays["away_opp"]]).astype(np.int64)
         cube, crawford = arrays["cube"].astype(np.int64), arrays["crawford"]
     else:
@@ -215,7 +223,7 @@ def read_cubes(path: str | Path) -> Cubes:
         cube,
         away,
         crawford,
-        {name: values.astype(float) for name, values in actions.items()},
+        {name: actions[:, 3 * i : 3 * i + 3] for i, name in enumerate(names)},
         arrays["phase"].astype(np.int64),
         arrays["game"].astype(np.int64),
     )
@@ -227,12 +235,11 @@ def _load(path: str | Path, needed: tuple[str, ...]) -> dict[str, Array]:
             arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
         raise ValueError(f"{str(path)!r} cannot be read as .npz: {error}") from None
-    missing = [name for name in needed if name not in arrays]
-    if missing:
-        raise ValueError(f"{str(path)!r} lacks the array {missing[0]!r}")
-    if arrays["boards"].dtype != np.int8 or arrays["boards"].shape[1:] != (26,):
-        found = f"{arrays['boards'].dtype}{list(arrays['boards'].shape)}"
-        raise ValueError(f"{str(path)!r} has boards of {found} instead of int8[N, 26]")
+    _check_there(path, arrays, needed)
+    for name in {"boards", "results"} & set(arrays):
+        if arrays[name].dtype != np.int8 or arrays[name].shape[1:] != (26,):
+            found = f"{arrays[name].dtype}{list(arrays[name].shape)}"
+            raise ValueError(f"{str(path)!r} has {name} of {found} instead of int8[N, 26]")
     return arrays
 
 
@@ -243,8 +250,23 @@ def _references(path: str | Path, arrays: dict[str, Array], prefix: str) -> list
     return names
 
 
-def _check_shapes(path: str | Path, arrays: dict[str, Array], results: Afterstates) -> None:
-    offsets, count = results.offsets, len(arrays["boards"])
+def _check_there(path: str | Path, arrays: dict[str, Array], names: Sequence[str]) -> None:
+    for name in names:
+        if name not in arrays:
+            raise ValueError(f"{str(path)!r} lacks the array {name!r}")
+
+
+def _check_lengths(
+    path: str | Path, arrays: dict[str, Array], names: Sequence[str], count: int
+) -> None:
+    _check_there(path, arrays, names)
+    for name in names:
+        if len(arrays[name]) != count:
+            raise ValueError(f"{str(path)!r} has {len(arrays[name])} {name} instead of {count}")
+
+
+def _check_offsets(path: str | Path, count: int, results: Afterstates) -> None:
+    offsets = results.offsets
     if (
         len(offsets) != count + 1
         or offsets[0] != 0
@@ -252,9 +274,6 @@ def _check_shapes(path: str | Path, arrays: dict[str, Array], results: Afterstat
         or (np.diff(offsets) < 1).any()
     ):
         raise ValueError(f"{str(path)!r} has offsets that do not divide its results")
-    for name in ("dice", "phase", "game", "ply"):
-        if len(arrays[name]) != count:
-            raise ValueError(f"{str(path)!r} has {len(arrays[name])} {name} for {count} boards")
 
 
 # --- gnubg's .bm files -----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy.net.net import Evaluator, Net
+from nardy.net.net import Net
 from nardy.play.search import Search
 from nardy.rules.board import Boards, flip, points_won
 from nardy.rules.variants import Variant, variant
@@ -19,9 +19,15 @@ from train.benchmark_files import Cubes, Decisions, Floats
 from train.benchmark_scores import Rows, equities
 from train.checkpoint import resolve
 from train.peers.gnubg_nn import GnubgPlayer, sides
-from train.players import NAMES, PEERS, PipsPlayer, Player, player
+from train.players import PipsPlayer, Player, player, tables_of
 
 Chances = Callable[[Boards], Floats]
+
+ENGINES = ("gnubg-nn", "gnubg", "bgsage")
+"""Those that judge and are judged here."""
+
+NAMES = ("random", "pips", *ENGINES)
+"""What a subject may be called that is no path."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +46,11 @@ class Subject:
     close: Callable[[], None] = lambda: None
 
 
-def subject(name: str, ply: int = 0) -> Subject:
+def subject(name: str, ply: int = 0, tables: bool = False) -> Subject:
     """The subject called `name`: one of NAMES, or a path to a net (see train.checkpoint.resolve).
 
-    ply: how deep it looks; random and pips look at the board alone, whatever it is.
+    ply: how deep it looks; random and pips look at the board alone, whatever it is. tables: for
+    nets, whether bear-off tables take their place where they reach.
     Raises ValueError naming a peer that is not installed, a depth that a player has not, or a
     path that is no net.
     """
@@ -63,17 +70,17 @@ def subject(name: str, ply: int = 0) -> Subject:
         peer = GnubgPlayer(game, ply)
         return Subject(peer.name, _play(peer), lambda boards: gnubg_nn_chances(boards, ply))
     if name not in NAMES:
-        return _net_subject(name, ply)
+        return _net_subject(name, ply, tables)
     return Subject(name, _play(PipsPlayer()) if name == "pips" else lambda decisions: None)
 
 
 def engine(name: str) -> Player:
-    """The engine called `name`, one of PEERS, as a player at 0-ply.
+    """The engine called `name`, one of ENGINES, as a player at 0-ply.
 
     Raises ValueError naming an engine that is unknown or not installed.
     """
-    if name not in PEERS:
-        raise ValueError(f"engine must be one of {', '.join(PEERS)}, not {name!r}")
+    if name not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(ENGINES)}, not {name!r}")
     return player(name, variant("short"))
 
 
@@ -115,7 +122,7 @@ def cumulative_chances(chances: NDArray[np.float32], outcomes: tuple[int, ...]) 
     return np.column_stack([chances[:, part].sum(1, dtype=float) for part in parts])
 
 
-def _net_subject(path: str, ply: int) -> Subject:
+def _net_subject(path: str, ply: int, tables: bool) -> Subject:
     if not Path(path).exists():
         raise ValueError(f"{path!r} is neither {', '.join(NAMES)} nor a path that exists")
     net = Net.load(resolve(path))
@@ -124,11 +131,16 @@ def _net_subject(path: str, ply: int) -> Subject:
         raise ValueError(
             f"the net in {path!r} plays {game.name}; the benchmark is short nardy with 15 checkers"
         )
-    search, evaluator = Search(net, ply), Evaluator(net)
+    search = Search(net, ply, tables=tables_of(game) if tables else None)
+
+    def chances(boards: Boards) -> Floats:
+        # those of the other side, who has just moved, turned round
+        return cumulative_chances(search.chances(flip(boards), ply)[:, ::-1], game.outcomes)
+
     return Subject(
         path if ply == 0 else f"{path} at {ply}-ply",
         lambda decisions: search.best(decisions.boards, decisions.results),
-        lambda boards: cumulative_chances(evaluator.outcomes(boards), game.outcomes),
+        chances,
     )
 
 

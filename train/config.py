@@ -4,6 +4,7 @@ Files in configs/ and `key=value` arguments override them through Hydra. A missp
 of the wrong type or an impossible one is a ValueError of one sentence.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -16,6 +17,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from nardy.rules.variants import Variant, variant
 
@@ -89,17 +91,21 @@ class Config:
     variant: VariantConfig = about("the game", VariantConfig)
     net: NetConfig = about("the network", NetConfig)
     algo: AlgoConfig = about("the learning", AlgoConfig)
-    stages: dict[str, AlgoConfig] = about("stages in their order, each as algo, instead of it", {})
+    stages: dict[str, AlgoConfig] = about(
+        "in a file of configs/exp: stages in order, each as algo", {}
+    )
     init: str | None = about("run or checkpoint whose weights to start from", None)
     name: str = about("the run folder is runs/NAME", "run")
     seed: int = about("of the dice, the weights and the shuffling", 1)
     games: int = about("length of the run in games", 1_000_000)
     minutes: float = about("length of the run in minutes, where that comes first", math.inf)
     threads: int = about("threads that play; learning adds one where it is over 1", 2)
-    device: str = about("cpu or cuda, for the learner", "cpu")
+    device: str = about("cpu or cuda: where the net is evaluated and learns", "cpu")
     precision: str = about("of matrix products: auto, float32 or bfloat16", "auto")
     gauge_minutes: float = about("between two matches against the fixed opponents", 1.0)
-    gauge_pairs: int = about("pairs of games in such a match", 200)
+    gauge_pairs: int = about(
+        "pairs of games in such a match; the file `best` follows its result", 200
+    )
     checkpoint_minutes: float = about("between two checkpoints", 5.0)
     keep: int = about("newest checkpoints that are kept, besides the best", 3)
     resume: str = about("auto: go on from the run folder's latest; never: refuse one", "never")
@@ -199,6 +205,23 @@ def parse(name: str, schema: type[Schema], overrides: Sequence[str]) -> Schema:
         raise ValueError(_sentence(error, overrides)) from None
 
 
+def parse_keys(schema: type[Schema], arguments: Sequence[str]) -> Schema:
+    """`key=value` arguments alone as an object of `schema`, without groups or a file in configs/.
+
+    For commands that have no groups; to Hydra a key such as net= would mean a file of configs/net.
+    Raises ValueError with one sentence.
+    """
+    for argument in arguments:
+        if "=" not in argument:
+            raise ValueError(f"arguments have the form key=value, not {argument!r}")
+    try:
+        given = OmegaConf.from_dotlist(list(arguments))
+        return to_object(OmegaConf.merge(schema, given), schema)
+    except (OmegaConfBaseException, YAMLError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"the arguments {' '.join(arguments)!r} are wrong: {reason}") from None
+
+
 def to_object(composed: Any, schema: type[Schema]) -> Schema:
     """The dataclass that a composed configuration describes."""
     result = OmegaConf.to_object(composed)
@@ -220,6 +243,9 @@ def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 def _sentence(error: Exception, overrides: Sequence[str]) -> str:
     lines = [line.strip() for line in str(error.__cause__ or error).splitlines() if line.strip()]
     first = next((line for line in lines if "Key '" in line or "'$" in line), lines[0])
+    if "Could not find" in first:  # the lines after "Available options" name them
+        known = itertools.takewhile(lambda line: "Config search path" not in line, lines[2:])
+        first += f"; there are {', '.join(known)}"
     return f"the configuration {' '.join(overrides)!r} is wrong: {first}"
 
 

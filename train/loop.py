@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 from tqdm import tqdm
 
 from nardy.net.net import Net
 from train import checkpoint
-from train.config import Config, flatten
+from train.config import Config, flatten, to_object
 from train.export import export
 from train.match import play_match
 from train.metrics import Metrics, memory_mb
@@ -29,7 +30,7 @@ from train.trainer import Round, Trainer
 
 RUNS = Path("runs")
 LIBERTIES = (
-    "games", "minutes", "device", "precision", "gauge_minutes", "gauge_pairs",
+    "name", "games", "minutes", "device", "precision", "gauge_minutes", "gauge_pairs",
     "checkpoint_minutes", "keep", "resume",
 )  # fmt: skip
 """What a resumed run may change."""
@@ -43,23 +44,24 @@ class Window:
         self.tally = Tally()
         self.losses: list[tuple[int, float]] = []
         self.rate = math.nan
-        self.start = time.perf_counter()
+        self.seconds = 0.0
 
-    def add(self, done: Round) -> None:
-        """Count one round."""
+    def add(self, done: Round, seconds: float) -> None:
+        """Count one round, which took so long."""
         self.tally += done.tally
+        self.seconds += seconds
         self.rate = done.rate
         if done.fit.steps:
             self.losses.append((done.fit.steps, done.fit.loss))
 
     def values(self) -> dict[str, float]:
         """By tag (metrics.TAGS)."""
-        tally, seconds = self.tally, time.perf_counter() - self.start
+        tally, seconds = self.tally, self.seconds
         games, positions = max(tally.games, 1), max(tally.positions, 1)
         steps = sum(steps for steps, _ in self.losses)
         loss = sum(steps * loss for steps, loss in self.losses) / steps if steps else math.nan
         return {
-            "play/length": tally.positions / games,
+            "play/length": tally.length / games,
             "play/gammons": tally.gammons / games,
             "play/backgammons": tally.backgammons / games,
             "play/cut_off": tally.cut_off / games,
@@ -111,9 +113,10 @@ def _start(config: Config, folder: Path, overrides: Sequence[str]) -> tuple[Trai
 def merge(asked: Config, stored: dict[str, Any], overrides: Sequence[str]) -> Config:
     """The stored configuration with what may change taken from `asked`.
 
-    Raises ValueError where an override asks for another value of what may not change.
+    Raises ValueError where an override asks for another value of what may not change, or what is
+    stored is no configuration of this code.
     """
-    if start := stored["variant"]["start"]:  # JSON has no numbers as keys
+    if start := stored.get("variant", {}).get("start"):  # JSON has no numbers as keys
         start = {int(point): count for point, count in start.items()}
         stored = {**stored, "variant": {**stored["variant"], "start": start}}
     new, old = flatten(asdict(asked)), flatten(stored)
@@ -125,10 +128,11 @@ def merge(asked: Config, stored: dict[str, Any], overrides: Sequence[str]) -> Co
                 f"the run has {key}={old[key]!r}; it cannot go on with {key}={value!r}"
             )
     whole = {**stored, **{key: getattr(asked, key) for key in LIBERTIES}}
-    schema = OmegaConf.merge(OmegaConf.structured(Config), OmegaConf.create(whole))
-    result = OmegaConf.to_object(schema)
-    assert isinstance(result, Config)
-    return result
+    try:
+        return to_object(OmegaConf.merge(OmegaConf.structured(Config), whole), Config)
+    except OmegaConfBaseException as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"the run's configuration is not one of this code: {reason}") from None
 
 
 @contextmanager
@@ -158,7 +162,7 @@ def _rounds(
     config = trainer.config
     clock = last_gauge = last_save = time.perf_counter()
     window = Window()
-    first_strength = trainer.progress() < 1
+    unfinished = trainer.progress() < 1
     saved = -1
     done_before = 100 * min(trainer.progress(), 1)
     with tqdm(
@@ -174,8 +178,8 @@ def _rounds(
                 raise FloatingPointError(
                     f"the loss became {done.fit.loss} in round {trainer.rounds}"
                 )
-            window.add(done)
             now = time.perf_counter()
+            window.add(done, now - clock)
             trainer.seconds += now - clock
             clock = now
             bar.update(min(100 * trainer.progress(), 100) - bar.n)
@@ -189,7 +193,7 @@ def _rounds(
                 saved = trainer.rounds
                 metrics.histograms(trainer.games, trainer.network)
                 last_save = clock = time.perf_counter()
-    if first_strength and saved != trainer.rounds:
+    if unfinished and saved != trainer.rounds:
         save(trainer, folder, best, config.gauge_pairs)
     return best
 
@@ -216,14 +220,20 @@ def _report(trainer: Trainer, metrics: Metrics, values: dict[str, float]) -> Non
     tqdm.write("  ".join(shown))
 
 
-def gauge(trainer: Trainer, pairs: int) -> dict[str, float]:
-    """Points a game of the net as it stands against each fixed opponent, by tag."""
+def gauge(
+    trainer: Trainer, pairs: int, finished: Callable[[int], Any] | None = None
+) -> dict[str, float]:
+    """Points a game of the net as it stands against each fixed opponent, by tag.
+
+    finished: called with a number of games that have just ended.
+    """
     values = {}
     mine = NetPlayer(trainer.net(), "net")
     for name in installed_opponents(trainer.variant):
         match = play_match(
             mine, player(name, trainer.variant, seed=trainer.config.seed), trainer.variant,
             pairs=pairs, seed=trainer.config.seed, threads=trainer.config.threads,
+            finished=finished,
         )  # fmt: skip
         values[f"arena/{name}"] = match.ppg
         values[f"arena/{name}_ci95"] = match.ci95
@@ -279,9 +289,11 @@ def _finish(trainer: Trainer, folder: Path, metrics: Metrics) -> Path:
     meta = json.loads((checkpoint.resolve(folder) / "meta.json").read_text())
     export(trainer.net(), meta, target)
     print(f"{trainer.games:,d} games in {trainer.seconds / 60:.1f} minutes; net in {target}")
-    strength = gauge(trainer, 5 * trainer.config.gauge_pairs)
+    opponents, pairs = installed_opponents(trainer.variant), 5 * trainer.config.gauge_pairs
+    with tqdm(total=2 * pairs * len(opponents), unit="game", delay=2, leave=False) as bar:
+        strength = gauge(trainer, pairs, bar.update)
     metrics.write(trainer.games, strength)
-    for name in installed_opponents(trainer.variant):
+    for name in opponents:
         points, interval = strength[f"arena/{name}"], strength[f"arena/{name}_ci95"]
         print(f"  against {name:9s} {points:+.3f} ± {interval:.3f} points a game")
     print(f"play against it:  .venv/bin/nardy play --net {target}")

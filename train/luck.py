@@ -12,15 +12,17 @@ coefficient of the other half, so that no pair has a say in its own (cross-fitti
 adjusted result stays unbiased.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.net import Net
+from nardy.play.bearoff import Bearoff, fits
 from nardy.play.search import Search
 from nardy.rules.board import Boards
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
+from nardy.rules.variants import Variant
 
 FEWEST_PAIRS = 50
 """A half with fewer pairs is too few to fit c to: then c = 1, which a perfect judge would have."""
@@ -32,14 +34,48 @@ OPENING_CHANCES: NDArray[np.float64] = _UNEQUAL / _UNEQUAL.sum()
 Floats64 = NDArray[np.float64]
 
 
-class LuckJudge:
-    """A net that values rolls at 0-ply. An object serves one thread."""
+class RollValues(Protocol):
+    """Values what a position becomes by each roll: a net's opinion, or a table's knowledge."""
 
-    def __init__(self, net: Net, name: str) -> None:
+    @property
+    def game(self) -> Variant:
+        """The game it knows."""
+
+    def values(self, boards: Boards) -> NDArray[Any]:
+        """[B, 21] floats, points after the best play of each of dice.ROLLS, for the player on roll.
+
+        boards: int8[B, 26], in his view.
+        """
+
+    def for_thread(self) -> "RollValues":
+        """The same with memory of its own, for one more thread."""
+
+
+class NetRolls:
+    """A net at 0-ply, with the bear-off tables where they reach."""
+
+    def __init__(self, net: Net) -> None:
+        self.net = net
+        self.game = net.variant
+        self._search = Search(net, 0, tables=Bearoff.load(self.game) if fits(self.game) else None)
+
+    def values(self, boards: Boards) -> NDArray[Any]:
+        """See RollValues."""
+        replies = self._search.replies(boards)
+        return self._search.static_values(replies.reshape(-1, 26)).reshape(len(boards), -1)
+
+    def for_thread(self) -> "NetRolls":
+        """See RollValues."""
+        return NetRolls(self.net)
+
+
+class LuckJudge:
+    """Tells the luck of rolls. An object serves one thread."""
+
+    def __init__(self, rolls: RollValues, name: str) -> None:
         """name: what results call it."""
         self.name = name
-        self._net = net
-        self._search = Search(net, 0)
+        self._rolls = rolls
 
     def luck(self, boards: Boards, dice: NDArray[np.uint8], plies: NDArray[np.int64]) -> Floats64:
         """float64[B], points that each roll was worth to the player who threw it.
@@ -47,18 +83,17 @@ class LuckJudge:
         boards: int8[B, 26] in his view, before the roll; dice: uint8[B, 2]; plies: int64[B], turns
         played before, as the first of a game has other chances (K3). Costs 21 times a move.
         """
-        replies = self._search.replies(boards)
-        values = self._search.static_values(replies.reshape(-1, 26)).reshape(len(boards), -1)
-        opening = self._net.variant.opening == "play_opening_dice"
+        values = self._rolls.values(boards)
+        opening = self._rolls.game.opening == "play_opening_dice"
         first = (plies == 0) & opening
         chances = np.where(first[:, None], OPENING_CHANCES, ROLL_CHANCES)
         # summed along rows, in an order that does not depend on the batch
-        means = (values.astype(np.float64) * chances).sum(1)
+        means: Floats64 = (values.astype(np.float64) * chances).sum(1)
         return values[np.arange(len(boards)), roll_index(dice)] - means
 
     def for_thread(self) -> "LuckJudge":
         """The same judge with memory of its own, for one more thread."""
-        return LuckJudge(self._net, self.name)
+        return LuckJudge(self._rolls.for_thread(), self.name)
 
 
 def roll_index(dice: NDArray[np.uint8]) -> NDArray[np.int64]:

@@ -28,8 +28,9 @@ MAX_PLIES = 10_000
 """A longer game is taken for a fault."""
 
 BATCHES = (1024, 64, 16)
-"""Games in progress at a time in each thread where the deeper player looks 0, 1 or 2 plies ahead.
-Many fill a net's matrix products; few end soon when time is up, and a search fills them anyway."""
+"""Games in progress at a time in each thread where the deeper player looks 0, 1 or 2 plies ahead;
+a judge of luck counts as a ply. Many fill a net's matrix products; few end soon when time is up,
+and a search fills them anyway."""
 
 STAGE = 500
 """Pairs between two looks at the interval, in a match that ends when it is narrow enough."""
@@ -117,7 +118,8 @@ def play_match(
     Raises ValueError naming a number that is too small, or a game of more than MAX_PLIES plies.
     """
     if batch is None:
-        batch = BATCHES[min(max(a.ply, b.ply), len(BATCHES) - 1)]
+        depth = max(a.ply, b.ply, 0 if judge is None else 1)
+        batch = BATCHES[min(depth, len(BATCHES) - 1)]
     for name, value, least in (("pairs", pairs, 2), ("batch", batch, 1), ("threads", threads, 1)):
         if value < least:
             raise ValueError(f"{name} must be at least {least}, not {value}")

@@ -1,7 +1,7 @@
 """What a run writes down while it goes: TensorBoard, metrics.jsonl and one line a minute.
 
-TAGS is the only list of tags; `Metrics.write` refuses any other.
-`python -m train.metrics` prints it.
+TAGS is the only list of scalars; `Metrics.write` refuses any other.
+`python -m train.metrics` prints it, and OTHERS, which are TensorBoard's alone.
 """
 
 import json
@@ -33,6 +33,10 @@ TAGS = {
     "arena/gnubg-nn_ci95": "half width of its 95 % interval over pairs of games",
     "system/memory_mb": "resident memory of the process, MiB",
     "system/seconds": "seconds of training since the run began, over all its resumptions",
+}
+OTHERS = {
+    "configuration": "the resolved configuration, as text",
+    "weights/NAME": "histogram of a weight matrix, at each checkpoint",
 }
 
 
@@ -83,5 +87,5 @@ def memory_mb(what: str = "VmRSS") -> float:
 
 
 if __name__ == "__main__":
-    for tag, meaning in TAGS.items():
+    for tag, meaning in (TAGS | OTHERS).items():
         print(f"{tag:24s} {meaning}")

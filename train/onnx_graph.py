@@ -30,8 +30,8 @@ class _Graph:
         self.constants.append(numpy_helper.from_array(np.asarray(value, kind), name))
         return name
 
-    def node(self, operation: str, *inputs: str, **attributes: Any) -> str:
-        name = f"n{len(self.nodes)}"
+    def node(self, operation: str, *inputs: str, name: str = "", **attributes: Any) -> str:
+        name = name or f"n{len(self.nodes)}"
         self.nodes.append(helper.make_node(operation, list(inputs), [name], **attributes))
         return name
 
@@ -44,9 +44,7 @@ def onnx_bytes(net: Net, meta: dict[str, Any]) -> bytes:
     last = logits[0]
     if len(logits) == 2:
         last = graph.node("Where", _is_race(graph), logits[1], logits[0])
-    chances = graph.node("Softmax", last, axis=-1)
-    graph.nodes[-1].output[0] = "outcomes"
-    del chances
+    graph.node("Softmax", last, axis=-1, name="outcomes")
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,

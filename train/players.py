@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.net import Net
+from nardy.play.bearoff import Bearoff, fits
 from nardy.play.search import Search, first_best
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards, pip_counts
@@ -114,13 +115,15 @@ class PipsPlayer:
 class NetPlayer:
     """A net that searches: the afterstate of the highest equity, the first of equals."""
 
-    def __init__(self, net: Net, name: str, ply: int = 0) -> None:
-        """name: of the net; ply: see nardy.play.search. Raises ValueError for a depth unknown."""
+    def __init__(self, net: Net, name: str, ply: int = 0, tables: bool = False) -> None:
+        """name: of the net; ply: see nardy.play.search; tables: whether bear-off tables take its
+        place where they reach. Raises ValueError for a depth unknown."""
         self.name = name if ply == 0 else f"{name}-{ply}ply"
         self.net_name = name
         self.ply = ply
         self.net = net
-        self._search = Search(net, ply)
+        self._tables = tables
+        self._search = Search(net, ply, tables=tables_of(net.variant) if tables else None)
 
     def choose(
         self,
@@ -138,14 +141,19 @@ class NetPlayer:
 
     def for_thread(self) -> "NetPlayer":
         """See Player.for_thread."""
-        return NetPlayer(self.net, self.net_name, self.ply)
+        return NetPlayer(self.net, self.net_name, self.ply, self._tables)
 
 
-def player(name: str, game: Variant, seed: int = 0, ply: int = 0) -> Player:
+def tables_of(game: Variant) -> Bearoff | None:
+    """The bear-off tables of a game, where they fit it."""
+    return Bearoff.load(game) if fits(game) else None
+
+
+def player(name: str, game: Variant, seed: int = 0, ply: int = 0, tables: bool = False) -> Player:
     """The player called `name`: one of NAMES, or a path to a net (see resolve).
 
     seed: of the random player; the others have no use for it. ply: how many plies it looks ahead;
-    random and pips look at the board alone, whatever it is.
+    random and pips look at the board alone, whatever it is. tables: for nets, see NetPlayer.
     Raises ValueError naming a net of another variant, a missing peer, a path that is no net, or
     a depth that it cannot reach.
     """
@@ -155,7 +163,7 @@ def player(name: str, game: Variant, seed: int = 0, ply: int = 0) -> Player:
         return PipsPlayer()
     if name in PEERS:
         return PEERS[name](game, ply)
-    return NetPlayer(load_net(name, game), name, ply)
+    return NetPlayer(load_net(name, game), name, ply, tables)
 
 
 def _gnubg_nn(game: Variant, ply: int) -> Player:

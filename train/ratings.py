@@ -118,11 +118,17 @@ def as_dict(names: Sequence[str], matches: Matches) -> list[dict[str, Any]]:
     ]
 
 
-def plot(names: Sequence[str], matches: Matches, path: str | Path) -> None:
-    """Draw the ratings with their intervals into a picture; its ending names its format.
+def check_picture(path: str | Path) -> None:
+    """Raises ValueError for a path whose ending names no format of pictures that `plot` writes."""
+    from matplotlib.backend_bases import FigureCanvasBase
 
-    Raises ValueError for an ending that matplotlib does not know.
-    """
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if Path(path).suffix[1:].lower() not in known:
+        raise ValueError(f"a picture ends in one of {', '.join(known)}, not {str(path)!r}")
+
+
+def plot(names: Sequence[str], matches: Matches, path: str | Path) -> None:
+    """Draw the ratings with their intervals into a picture; its ending names its format."""
     from matplotlib.figure import Figure
 
     ratings = fit(wins_of(len(names), matches))

@@ -13,8 +13,10 @@ import base64
 import html
 import io
 import json
+import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,11 +25,12 @@ from typing import Any
 from tqdm import tqdm
 
 from nardy.net.weights import write_whole
+from train.arena import check_writable
 from train.benchmark_files import FOLDER, benchmark_files, kind_of, read_decisions, read_values
 from train.benchmark_players import subject
 from train.benchmark_scores import CHANCES, score_decisions, score_values
 from train.checkpoint import resolve
-from train.config import Config, about, flatten, help_text, parse
+from train.config import Config, about, flatten, help_text, parse_keys
 from train.metrics import TAGS
 
 EXAMPLES = (
@@ -53,7 +56,7 @@ class ReportConfig:
 
     def __post_init__(self) -> None:
         """Exactly one of run, runs and sweep."""
-        if sum(given is not None for given in (self.run, self.runs, self.sweep)) != 1:
+        if sum(bool(given) for given in (self.run, self.runs, self.sweep)) != 1:
             raise ValueError("give one of run=, runs= and sweep=")
 
 
@@ -148,9 +151,11 @@ def picture(draw: Callable[[Any], None], title: str, **labels: Any) -> str:
 
 
 def strength(runs: Sequence[Run], against: str, label: str) -> str:
-    """Points a game against the strongest fixed opponent that every run has met."""
+    """Points a game against the strongest fixed opponent that every run has met, leaving out
+    runs that have just begun and met none."""
     tags = ("arena/gnubg-nn", "arena/pips", "arena/random")
-    tag = next((t for t in tags if all(run.curve(t, against)[0] for run in runs)), tags[-1])
+    gauged = [run for run in runs if run.curve(tags[-1], against)[0]]
+    tag = next((t for t in tags if all(run.curve(t, against)[0] for run in gauged)), tags[-1])
 
     def draw(axes: Any) -> None:
         for run in runs:
@@ -204,18 +209,18 @@ def error_by_phase(runs: Sequence[Run]) -> str:
     return bars(phases, series, "decision benchmark: loss by phase", "millipoints a decision")
 
 
-def calibration(runs: Sequence[Run]) -> str:
-    """Bias of each outcome chance, for each run and judge."""
+def calibration(runs: Sequence[Run], what: str) -> str:
+    """Bias, or mean error, of each outcome chance, for each run and judge."""
     judged = [run for run in runs if run.calibration]
     if not judged:
         return ""
     series = {
-        f"{run.name}, {name}": [100 * score["bias"][chance] for chance in CHANCES]
+        f"{run.name}, {name}": [100 * score[what][chance] for chance in CHANCES]
         for run in judged
         for name, score in run.calibration.items()
     }
     groups = [chance.replace("_", " ") for chance in CHANCES]
-    return bars(groups, series, "calibration: bias of the chances", "percent")
+    return bars(groups, series, f"calibration: {what} of the chances", "percent")
 
 
 # --- the page --------------------------------------------------------------------------------
@@ -260,18 +265,27 @@ def summary(runs: Sequence[Run]) -> str:
 
 
 def ratings_table(path: str) -> str:
-    """Ratings of a round robin."""
-    players = json.loads(Path(path).read_text())["players"]
+    """Ratings of a round robin, drawn and as a table. Raises ValueError for any other file."""
+    players = sorted(_figures("ratings", path, "players")["players"], key=lambda p: -p["elo"])
+
+    def draw(axes: Any) -> None:
+        places = range(len(players), 0, -1)
+        intervals = [p["ci95"] for p in players]
+        axes.errorbar([p["elo"] for p in players], places, xerr=intervals, fmt="o", ms=4)
+        axes.set_yticks(places, [p["name"] for p in players])
+
     rows = [
         [p["name"], f"{p['elo']:+.0f} ± {p['ci95']:.0f}", f"{p['ppg']:+.3f}", f"{p['games']:,d}"]
-        for p in sorted(players, key=lambda p: -p["elo"])
+        for p in players
     ]
-    return "<h2>Ratings</h2>" + table(["player", "Elo ± 95 %", "points a game", "games"], rows)
+    drawn = picture(draw, "ratings", xlabel="Elo from wins, ± 95 %")
+    cells = table(["player", "Elo ± 95 %", "points a game", "games"], rows)
+    return f"<h2>Ratings</h2>{drawn}{cells}"
 
 
 def speed_table(path: str) -> str:
-    """Speeds of a bench."""
-    figures = json.loads(Path(path).read_text())
+    """Speeds of a bench. Raises ValueError for any other file."""
+    figures = _figures("bench", path, "stages")
     rows = [
         [
             name,
@@ -285,9 +299,20 @@ def speed_table(path: str) -> str:
     return title + table(["stage", "ours", "peers", "ratio"], rows)
 
 
+def _figures(key: str, path: str, part: str) -> Any:
+    """What the JSON file of the argument `key` holds. Raises ValueError for one without `part`."""
+    try:
+        found = json.loads(Path(path).read_text())
+    except json.JSONDecodeError:
+        found = {}
+    if part not in found:
+        raise ValueError(f"{key}={path!r} is no JSON file with {part!r}")
+    return found
+
+
 STYLE = """body{font:15px/1.45 system-ui,sans-serif;max-width:1320px;margin:2em auto;padding:0 1em}
 table{border-collapse:collapse;font-size:13px}td,th{border:1px solid #ccc;padding:.3em .6em;
-text-align:left;vertical-align:top}img{width:49%;min-width:380px}"""
+text-align:left;vertical-align:top}h1,td:last-child{overflow-wrap:anywhere}img{width:49%;min-width:380px}"""
 
 
 def page(runs: Sequence[Run], config: ReportConfig) -> str:
@@ -306,7 +331,8 @@ def page(runs: Sequence[Run], config: ReportConfig) -> str:
         strength(runs, "system/seconds", "seconds of training"),
         "<h2>Errors</h2>",
         error_by_phase(runs),
-        calibration(runs),
+        calibration(runs, "bias"),
+        calibration(runs, "error"),
         "<h2>Learning</h2>",
         *learning,
         ratings_table(config.ratings) if config.ratings else "",
@@ -318,20 +344,39 @@ def page(runs: Sequence[Run], config: ReportConfig) -> str:
 
 
 def folders(config: ReportConfig) -> list[tuple[Path, str]]:
-    """The run folders asked for and what to call each. Raises ValueError for no sweep."""
+    """The run folders asked for and what to call each. Raises ValueError for no sweep.
+
+    A run is called as its folder is, or by its path where two folders are called alike; a run of
+    a sweep by those of its overrides that not all runs of the sweep have.
+    """
     if config.sweep is None:
-        paths = [Path(path) for path in config.runs or [config.run or ""]]
-        return [(path, path.name) for path in paths]
+        paths = [Path(path) for path in dict.fromkeys(config.runs or [config.run or ""])]
+        alike = Counter(path.name for path in paths)
+        return [(path, path.name if alike[path.name] == 1 else str(path)) for path in paths]
     try:
         lines = (Path(config.sweep) / INDEX).read_text().splitlines()
     except OSError:
         raise ValueError(f"{config.sweep!r} is no sweep: it has no {INDEX}") from None
-    entries = [json.loads(line) for line in lines]
-    return [(Path(config.sweep) / e["folder"], e["overrides"]) for e in entries]
+    # the last of a run counts, which may have been begun again
+    index = {entry["folder"]: entry["overrides"] for entry in map(json.loads, lines)}
+    common = Counter(item for overrides in index.values() for item in _items(overrides))
+    return [
+        (
+            Path(config.sweep) / folder,
+            ", ".join(item for item in _items(overrides) if common[item] < len(index)) or overrides,
+        )
+        for folder, overrides in index.items()
+    ]
+
+
+def _items(overrides: str) -> list[str]:
+    """`a=1,b=[2,3]` as its parts."""
+    return re.split(r",(?=[^,=\[\]]+=)", overrides)
 
 
 def run(config: ReportConfig) -> None:
     """Write the page. Raises ValueError or OSError naming what is wrong."""
+    check_writable("out", config.out)
     data = FOLDER if config.data is None else Path(config.data)
     if config.data is not None and not data.is_dir():
         raise ValueError(f"data={config.data!r} is no folder")
@@ -347,7 +392,7 @@ def main(arguments: Sequence[str]) -> int:
         print(help_text(ReportConfig, "usage: python -m train.report [key=value …]", EXAMPLES))
         return 0
     try:
-        run(parse("report", ReportConfig, arguments))
+        run(parse_keys(ReportConfig, arguments))
     except (ValueError, OSError, KeyError) as error:
         print(f"train.report: {error}", file=sys.stderr)
         return 2

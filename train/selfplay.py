@@ -30,7 +30,8 @@ class Tally:
     gammons: int = 0
     backgammons: int = 0
     cut_off: int = 0
-    turns: int = 0
+    length: int = 0  # turns of the games that ended
+    turns: int = 0  # turns played, also of games that go on
     positions: int = 0
     td_error: float = 0.0  # sum over positions of |equity - return|, points
 
@@ -139,6 +140,7 @@ class Games:
             tally.td_error += float(np.abs(errors).sum())
             tally.positions += len(sample.boards)
         tally.games += 1
+        tally.length += plies
         tally.gammons += points == 2
         tally.backgammons += points == 3
         self.numbers[slot] += self.stride

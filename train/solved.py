@@ -104,6 +104,26 @@ class SolvedGame:
         return "\n".join(lines)
 
 
+class TableRolls:
+    """What each roll makes of a position of a solved game (train.luck.RollValues)."""
+
+    def __init__(self, solved: SolvedGame) -> None:
+        self.solved = solved
+        self.game = solved.game
+
+    def values(self, boards: Boards) -> Floats:
+        """See RollValues."""
+        parents = np.repeat(boards, len(ROLLS), 0)
+        results = afterstates(parents, np.tile(ROLLS, (len(boards), 1)), self.game)
+        after = self.solved.after(results.boards)
+        best: Floats = np.maximum.reduceat(after, results.offsets[:-1])
+        return best.reshape(len(boards), -1)
+
+    def for_thread(self) -> "TableRolls":
+        """See RollValues."""
+        return self
+
+
 class TablePlayer:
     """Plays a solved game without a mistake: the best afterstate, the first of equals."""
 

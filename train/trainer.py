@@ -229,7 +229,8 @@ class Trainer:
                 values.copy_(torch.from_numpy(arrays[f"weight.{name}"]))
                 if f"{_ADAM[0]}.{name}" in arrays:
                     moments = self.learner.optimizer.state[values]
-                    moments["step"] = torch.tensor(float(self.learner.steps))
+                    # beside its parameter: a fused step on a device reads it there
+                    moments["step"] = torch.tensor(float(self.learner.steps), device=values.device)
                     for moment in _ADAM:
                         saved = torch.from_numpy(arrays[f"{moment}.{name}"].copy())
                         moments[moment] = saved.to(values.device)

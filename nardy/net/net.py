@@ -112,7 +112,7 @@ class Net:
 def _read_meta(path: Path) -> dict[str, Any]:
     try:
         meta = json.loads(path.read_text())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{str(path.parent)!r} holds no meta.json: it is not a net") from None
     except ValueError as error:
         raise ValueError(f"{str(path)!r} is not JSON: {error}") from None

@@ -18,6 +18,7 @@ from nardy.rules.board import Boards
 from nardy.rules.variants import Variant
 
 _LEFT, _RIGHT = 27, 33  # width of the left column, and where the right one begins
+_NAME = 20  # the most letters of a name
 _VARIATIONS = {"nack": "NackGammon", "hyper": "HyperGammon (3)"}
 
 
@@ -71,5 +72,9 @@ def _cell(turn: Turn) -> str:
 
 
 def _name(player: str) -> str:
-    """A name that fits its column; a colon would end it, and of a path the end says most."""
-    return player.replace(":", "-")[-20:].strip() or "nobody"
+    """A name that fits its column; a colon would end it, and of a path the last parts say most."""
+    whole = player.replace(":", "-")
+    cut = whole[-_NAME:]
+    if whole[-_NAME - 1 : -_NAME].strip("/") and "/" in cut[:-1]:
+        cut = cut.partition("/")[2]  # no part of a path is cut in two
+    return cut.strip() or "nobody"

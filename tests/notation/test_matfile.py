@@ -35,6 +35,20 @@ def turn(board: Boards, dice: tuple[int, int], text: str) -> Turn:
     return Turn(board, numbers, parse_move(text, board, numbers, SHORT))
 
 
+@pytest.mark.parametrize(
+    ("player", "name"),
+    [
+        ("gnubg-nn", "gnubg-nn"),
+        ("work/with/runs/quick-2ply", "with/runs/quick-2ply"),
+        ("some/where/runs/quick-2ply", "runs/quick-2ply"),
+        ("a name that is longer than its column", "nger than its column"),
+    ],
+)
+def test_names_are_cut_between_the_parts_of_a_path(player: str, name: str) -> None:
+    text = write_mat((player, ""), [Game(0, [], 1)], SHORT)
+    assert f" {name} : 0 " in text and "nobody : 0" in text
+
+
 def test_layout() -> None:
     first = turn(start_board(SHORT), (3, 1), "8/5 6/5")
     second = turn(flip(first.after), (4, 2), "8/4 6/4")

@@ -104,11 +104,11 @@ def test_the_net_is_found(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """--net before NARDY_NET before the newest of checkpoints/ and runs/quick/net."""
+    """--net before NARDY_NET before the newest of checkpoints/ and runs/."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NARDY_NET", raising=False)
     asked = ["move", "--position", START, "--dice", "31"]
-    places = [Path("checkpoints/old"), Path("checkpoints/new"), Path("runs/quick/net")]
+    places = [Path("checkpoints/old"), Path("checkpoints/new"), Path("runs/wide/net")]
     for newest in places:
         for place in places:
             shutil.rmtree(place, ignore_errors=True)

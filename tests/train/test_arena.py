@@ -66,6 +66,8 @@ PLAYERS = ["a=random", "b=pips"]
         (["a=random"], "b is missing"),
         ([*PLAYERS, "luck=true"], "luck=true needs a net"),
         ([*PLAYERS, "judge=nobody"], "'nobody'"),
+        ([*PLAYERS, "judge=gnubg"], "judge='gnubg' is no net"),
+        (["players=[random,pips]", "plot=x.txt"], "not 'x.txt'"),
         ([*PLAYERS, "plot=x.png"], "plot='x.png' is for a round robin"),
         ([*PLAYERS, "mat=no/such/folder/x.mat"], "mat='no/such/folder/x.mat'"),
         ([*PLAYERS, "until=-1"], "until must be above 0, not -1.0"),
@@ -118,6 +120,17 @@ def test_round_robin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert max(written["players"], key=lambda one: one["elo"])["name"] == "pips"
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "  1 pips" in capsys.readouterr().out
+
+
+def test_a_round_robin_leaves_out_a_peer_that_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert arena.main(["players=[random,gnubg-nn,pips]", "pairs=2", "threads=1"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "without gnubg-nn: gnubg-nn is not installed: pip install gnubg-nn\n"
+    assert "  2 random" in out and "gnubg-nn" not in out
+    assert arena.main(["players=[gnubg-nn,pips]"]) == 2
 
 
 def test_bad_input_from_the_shell() -> None:

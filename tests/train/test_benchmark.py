@@ -10,6 +10,7 @@ from random_nets import SHORT, make_net
 
 from nardy.net.net import Net
 from nardy.play.player import cumulative
+from nardy.play.search import Search
 from nardy.rules.board import flip, pip_counts, points_won
 from train.benchmark import main
 from train.benchmark_files import (
@@ -56,6 +57,16 @@ def test_a_nets_chances_are_cumulative(net: Net, net_folder: Path) -> None:
         assert row.tolist() == pytest.approx(list(cumulative(outcomes, SHORT.outcomes).values()))
     exact = cumulative_chances(np.array([[0.1, 0, 0.2, 0.4, 0.2, 0.1]], np.float32), SHORT.outcomes)
     assert exact[0].tolist() == pytest.approx([0.7, 0.3, 0.1, 0.1, 0.1])
+
+
+def test_chances_look_as_deep_as_asked(net: Net, net_folder: Path) -> None:
+    boards = made_up(3).boards
+    deep = subject(str(net_folder), ply=1).chances
+    assert deep is not None
+    expected = Search(net, 1).chances(flip(boards), 1)[:, ::-1]
+    np.testing.assert_array_equal(deep(boards), cumulative_chances(expected, SHORT.outcomes))
+    static = cumulative_chances(net.outcomes(boards), SHORT.outcomes)
+    assert np.abs(deep(boards) - static).max() > 1e-3
 
 
 def test_deeper_search_is_named_and_played(net_folder: Path) -> None:
@@ -122,6 +133,7 @@ def test_command_line(tmp_path: Path, net_folder: Path, capsys: pytest.CaptureFi
         ([], "give either net=, whom to judge, or make=, the file to make"),
         (["net=random", "make=decisions_x.npz"], "give either net="),
         (["net=nowhere"], "'nowhere' is neither random, pips, gnubg-nn, gnubg, bgsage nor a path"),
+        (["net=exact"], "'exact' is neither random, pips, gnubg-nn, gnubg, bgsage nor a path"),
         (["nett=x"], "Key 'nett' not in 'BenchmarkConfig'"),
         (["net=random", "ply=x"], "Value 'x' of type 'str' could not be converted to Integer"),
         (["net=gnubg-nn", "ply=3"], "ply must be 0, 1 or 2, not 3"),
@@ -130,7 +142,7 @@ def test_command_line(tmp_path: Path, net_folder: Path, capsys: pytest.CaptureFi
         (["net=random", "files=[x.npz]"], "'x.npz' is not named decisions_*.npz"),
         (["net=random", "files=[cube_x.npz]"], "'cube_x.npz' is not a file that exists"),
         (["net=random", "data=nowhere"], "'nowhere' holds no benchmark file"),
-        (["net=random", "json=nowhere/x"], "json='nowhere/x' is in no folder that exists"),
+        (["net=random", "json=nowhere/x"], "json='nowhere/x' is not a file that can be written"),
         (["make=x.npz"], "must be named decisions_*.npz to be read later, not 'x.npz'"),
         (["make=nowhere/decisions_x.npz"], "the folder of 'nowhere/decisions_x.npz' does not"),
         (["make=decisions_x.npz", "engine=x"], "engine must be one of gnubg-nn, gnubg, bgsage"),

@@ -15,7 +15,9 @@ from train.benchmark_files import (
     FOLDER,
     benchmark_files,
     phases_of,
+    read_cubes,
     read_decisions,
+    read_values,
 )
 
 
@@ -61,12 +63,16 @@ def test_unsearched_results_lose_as_much_as_the_worst_searched(tmp_path: Path) -
         ({"dice": None}, "lacks the array 'dice'"),
         ({"boards": np.zeros((20, 25), np.int8)}, r"boards of int8\[20, 25\] instead of"),
         ({"eq_gnubg2": None, "eq_sage3": None}, "has none of eq_gnubg2, eq_sage3"),
-        ({"phase": np.zeros(3, np.uint8)}, "has 3 phase for 20 boards"),
+        ({"phase": np.zeros(3, np.uint8)}, "has 3 phase instead of 20"),
+        ({"results": np.zeros((9, 26))}, r"results of float64\[9, 26\] instead of"),
+        ({"eq_gnubg2": np.zeros(3)}, "has 3 eq_gnubg2 instead of"),
+        ({"eq_sage3": "nan"}, "has a decision without a number in eq_sage3"),
         ({"offsets": np.arange(21)}, "offsets that do not divide its results"),
     ],
 )
 def test_wrong_files_are_named(tmp_path: Path, change: dict[str, Any], wrong: str) -> None:
-    arrays = {**arrays_of(made_up(20)), **change}
+    arrays = arrays_of(made_up(20))
+    arrays |= {k: arrays[k] * np.nan if isinstance(v, str) else v for k, v in change.items()}
     path = tmp_path / "decisions_x.npz"
     np.savez(path, **{name: value for name, value in arrays.items() if value is not None})
     with pytest.raises(ValueError, match=wrong):
@@ -74,6 +80,21 @@ def test_wrong_files_are_named(tmp_path: Path, change: dict[str, Any], wrong: st
     path.write_bytes(b"not a zip")
     with pytest.raises(ValueError, match="cannot be read as .npz"):
         read_decisions(path)
+
+
+def test_wrong_values_and_cubes_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    boards, ones = made_up(4).boards, np.ones(4, np.uint8)
+    np.savez(path, boards=boards, phase=ones, probs_sage3=np.ones((4, 3)))
+    with pytest.raises(ValueError, match=r"x.npz' has probs_ that are not \[N, 5\]"):
+        read_values(path)
+    whole = {"boards": boards, "owner": ones, "phase": ones, "game": ones, "nd_sage3": ones}
+    np.savez(path, **whole, dt_sage3=ones)
+    with pytest.raises(ValueError, match="x.npz' lacks the array 'dp_sage3'"):
+        read_cubes(path)
+    np.savez(path, **whole, dt_sage3=ones, dp_sage3=ones[:3])
+    with pytest.raises(ValueError, match="x.npz' has 3 dp_sage3 instead of 4"):
+        read_cubes(path)
 
 
 def test_bm_file(tmp_path: Path) -> None:

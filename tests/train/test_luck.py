@@ -10,7 +10,7 @@ from nardy.rules.batch import afterstates
 from nardy.rules.board import start_board
 from nardy.rules.dice import ROLLS
 from nardy.rules.variants import Variant, variant
-from train.luck import FEWEST_PAIRS, LuckJudge, adjust, mean_and_ci95, roll_index
+from train.luck import FEWEST_PAIRS, LuckJudge, NetRolls, adjust, mean_and_ci95, roll_index
 
 NET = random_net(7)
 
@@ -31,7 +31,7 @@ def slow_luck(game: Variant, board: np.ndarray, dice: tuple[int, int], first: bo
 def test_luck_of_a_roll(dice: tuple[int, int]) -> None:
     boards = positions(4, 18)
     rolls = np.tile(np.array(dice, np.uint8), (4, 1))
-    luck = LuckJudge(NET, "net").luck(boards, rolls, np.full(4, 18))
+    luck = LuckJudge(NetRolls(NET), "net").luck(boards, rolls, np.full(4, 18))
     slow = [slow_luck(SHORT, board, dice, first=False) for board in boards]
     np.testing.assert_allclose(luck, slow, atol=1e-5)
 
@@ -40,7 +40,7 @@ def test_luck_of_a_roll(dice: tuple[int, int]) -> None:
 def test_luck_of_the_first_roll(opening: str) -> None:
     """K3: where the opening dice are played, doubles are no part of its mean."""
     game = variant("short", opening=opening)
-    judge = LuckJudge(random_net(7, game), "net")
+    judge = LuckJudge(NetRolls(random_net(7, game)), "net")
     rolls = np.array([[6, 5]], np.uint8)
     luck = judge.luck(start_board(game)[None], rolls, np.zeros(1, np.int64))[0]
     unequal = opening == "play_opening_dice"
@@ -52,7 +52,9 @@ def test_luck_of_the_first_roll(opening: str) -> None:
 def test_luck_has_mean_zero_over_the_rolls() -> None:
     boards = np.repeat(positions(3, 25), len(ROLLS), 0)
     rolls = np.tile(ROLLS, (3, 1))
-    luck = LuckJudge(NET, "net").luck(boards, rolls, np.full(len(boards), 25)).reshape(3, -1)
+    luck = (
+        LuckJudge(NetRolls(NET), "net").luck(boards, rolls, np.full(len(boards), 25)).reshape(3, -1)
+    )
     chances = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2) / 36
     np.testing.assert_allclose(luck @ chances, 0, atol=1e-6)
     assert np.abs(luck).max() > 0.01
@@ -64,7 +66,7 @@ def test_roll_index() -> None:
 
 
 def test_other_variants_are_judged() -> None:
-    judge = LuckJudge(random_net(1, HYPER), "net")
+    judge = LuckJudge(NetRolls(random_net(1, HYPER)), "net")
     rolls = np.array([[6, 5]], np.uint8)
     assert judge.luck(start_board(HYPER)[None], rolls, np.zeros(1, np.int64)).shape == (1,)
 

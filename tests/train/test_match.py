@@ -13,7 +13,7 @@ from nardy.rules.board import flip, points_won, start_board
 from nardy.rules.dice import roll
 from nardy.rules.variants import Variant, variant
 from train import match
-from train.luck import LuckJudge
+from train.luck import LuckJudge, NetRolls
 from train.match import MatchResult, play_match
 from train.players import NetPlayer, PipsPlayer, Player, RandomPlayer
 
@@ -118,7 +118,7 @@ def slow_luck(judge: LuckJudge, a: Player, b: Player, pair: int, leg: int, seed:
 
 
 def test_luck_of_a_match() -> None:
-    a, b, judge = net_player(1), RandomPlayer(2), LuckJudge(random_net(3), "judge")
+    a, b, judge = net_player(1), RandomPlayer(2), LuckJudge(NetRolls(random_net(3)), "judge")
     result = play_match(a, b, SHORT, 4, seed=5, batch=3, threads=2, judge=judge)
     slow = [[slow_luck(judge, a, b, pair, leg, 5) for leg in (0, 1)] for pair in range(4)]
     assert result.luck is not None and result.judge == "judge"
@@ -128,7 +128,7 @@ def test_luck_of_a_match() -> None:
 
 
 def test_judging_does_not_change_the_games() -> None:
-    judge = LuckJudge(random_net(3), "judge")
+    judge = LuckJudge(NetRolls(random_net(3)), "judge")
     judged = play_match(net_player(1), PipsPlayer(), SHORT, 4, judge=judge)
     plain = play_match(net_player(1), PipsPlayer(), SHORT, 4)
     assert (judged.points == plain.points).all() and plain.adjusted is None
@@ -136,7 +136,7 @@ def test_judging_does_not_change_the_games() -> None:
 
 def test_a_net_against_itself_has_no_luck() -> None:
     net = net_player(1)
-    result = play_match(net, net, SHORT, 4, judge=LuckJudge(net.net, "net"))
+    result = play_match(net, net, SHORT, 4, judge=LuckJudge(NetRolls(net.net), "net"))
     assert result.adjusted is not None
     assert (result.adjusted.ppg, result.adjusted.ci95) == (0, 0)
 

@@ -9,7 +9,7 @@ import pytest
 from train.benchmark_files import FOLDER
 from train.config import Config, parse
 from train.loop import run
-from train.report import INDEX, command, main, read_run
+from train.report import INDEX, ReportConfig, Run, command, folders, main, read_run, strength
 
 TOY = [
     "games=6",
@@ -41,6 +41,39 @@ def test_one_page_with_its_plots_inside(folder: Path, tmp_path: Path) -> None:
     assert "net.hidden=8" in text and "toy" in text
 
 
+def test_ratings_are_drawn(folder: Path, tmp_path: Path) -> None:
+    out, ratings = tmp_path / "page.html", tmp_path / "ratings.json"
+    players = [
+        {"name": n, "elo": e, "ci95": 9, "ppg": 0, "games": 4} for n, e in (("x", 1), ("y", 2))
+    ]
+    ratings.write_text(json.dumps({"players": players}))
+    assert main([f"run={folder}", f"out={out}", f"ratings={ratings}"]) == 0
+    text = out.read_text()
+    assert 'alt="ratings"' in text and text.index("<td>y</td>") < text.index("<td>x</td>")
+    ratings.write_text("{}")
+    assert main([f"run={folder}", f"out={out}", f"ratings={ratings}"]) == 2
+
+
+def test_runs_are_told_apart(tmp_path: Path) -> None:
+    assert folders(ReportConfig(runs=["a/one", "b/one", "b/two", "b/two"])) == [
+        (Path("a/one"), "a/one"), (Path("b/one"), "b/one"), (Path("b/two"), "two"),
+    ]  # fmt: skip
+    lines = [
+        {"folder": str(seed), "overrides": f"games=6,net.tail=[4,2],seed={seed}"}
+        for seed in (1, 2, 1)  # one was begun again
+    ]
+    (tmp_path / INDEX).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert folders(ReportConfig(sweep=str(tmp_path))) == [
+        (tmp_path / "1", "seed=1"), (tmp_path / "2", "seed=2"),
+    ]  # fmt: skip
+
+
+def test_a_run_that_has_just_begun_does_not_choose_the_opponent() -> None:
+    row = {"games": 1, "arena/random": 2.0, "arena/pips": 2.0, "arena/gnubg-nn": -1.0}
+    runs = [Run(Path(), name, rows, {}, {}, {}) for name, rows in (("old", [row]), ("new", []))]
+    assert "strength against gnubg-nn" in strength(runs, "games", "games")
+
+
 def test_two_runs_and_a_sweep_are_laid_over_each_other(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "two.html"
     assert main([f"runs=[{folder},{folder}]", f"out={out}"]) == 0
@@ -63,6 +96,8 @@ def test_the_command_repeats_the_configuration(folder: Path) -> None:
         ([], "give one of run=, runs= and sweep="),
         (["run=nowhere"], "'nowhere' is no run folder"),
         (["sweep=nowhere"], "'nowhere' is no sweep"),
+        (["runs=[]"], "give one of run=, runs= and sweep="),
+        (["run=x", "out=no/such/folder/x.html"], "out='no/such/folder/x.html' is not a file"),
         (["run=x", "colour=red"], "colour"),
     ],
 )

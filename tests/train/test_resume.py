@@ -167,6 +167,27 @@ def test_a_broken_checkpoint_is_refused_in_a_sentence(
     assert files(finished) == before
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("algo", {"lamda": 0.7}, "'lamda'"),
+        ("algo", {"lam": "x"}, "'x'"),
+        ("games_to_play", 7, "'games_to_play'"),
+    ],
+)
+def test_a_configuration_of_other_code_is_refused_in_a_sentence(
+    finished: Path, key: str, value: object, says: str, capfd: Any
+) -> None:
+    file = checkpoint.resolve(finished) / "state.json"
+    state = json.loads(file.read_text())
+    state["config"][key] = value
+    file.write_text(json.dumps(state))
+    capfd.readouterr()
+    assert main(arguments("resume=auto")) == 2
+    said = capfd.readouterr().err
+    assert "not one of this code" in said and says in said and said.count("\n") == 1
+
+
 def test_a_state_that_does_not_fit_is_refused_in_a_sentence(finished: Path, capfd: Any) -> None:
     file = checkpoint.resolve(finished) / "state.json"
     state = json.loads(file.read_text())

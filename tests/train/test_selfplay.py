@@ -119,6 +119,7 @@ def test_a_game_is_legal_greedy_and_gives_its_returns(number: int) -> None:
             final = (POINTS == points[values.argmax()]).astype(float)
             assert points[values.argmax()] > 0
     assert (tally.games, tally.positions, tally.cut_off) == (1, len(boards), 0)
+    assert tally.length == len(boards)
     np.testing.assert_allclose(sample.targets, slow_returns(boards, final, 0.7), atol=1e-5)
     assert (games.numbers == number + 12).all()  # the slot goes on with its next game
 
@@ -129,7 +130,7 @@ def test_the_position_before_a_roll_that_cannot_be_a_double_is_left_out() -> Non
     start = start_board(HYPER)
     assert (with_start.boards[0] == start).all()
     assert not (without.boards[0] == start).all()
-    assert tally.positions == len(without.boards) == tally.turns - 1 + len(without.boards)
+    assert tally.positions == len(without.boards) == tally.length - 1
 
 
 # ---------------------------------------------------------------- targets and tallies

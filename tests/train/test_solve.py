@@ -16,9 +16,10 @@ from nardy.rules.dice import ROLL_CHANCES, ROLLS
 from nardy.rules.kernel import jit_enabled
 from nardy.rules.variants import Variant, variant
 from train import small_games, solve
+from train.luck import LuckJudge
 from train.match import play_match
 from train.players import NetPlayer, PipsPlayer, player
-from train.solved import SolvedGame, TablePlayer, decisions, judged
+from train.solved import SolvedGame, TablePlayer, TableRolls, decisions, judged
 
 pytestmark = pytest.mark.skipif(not jit_enabled, reason="too slow without numba")
 ONE = variant("hyper", start={24: 1}, opening="reroll")
@@ -266,3 +267,18 @@ def test_the_command_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFi
         assert solve.main([*asked, *wrong.split()]) == 2
         said = capsys.readouterr().err
         assert why in said and said.count("\n") == 1
+
+
+def test_a_solved_game_judges_luck(folder: Path) -> None:
+    """By exact values the luck of a roll is what it changes, and its mean is nothing."""
+    game = ONE
+    known = solved(folder, game)
+    judge = LuckJudge(TableRolls(known), "exact")
+    board = start_board(game)
+    boards = np.repeat(board[None], 21, 0)
+    luck = judge.luck(boards, ROLLS, np.ones(21, np.int64))
+    assert abs(float(luck @ ROLL_CHANCES)) < 1e-6
+    value = float(known.equity(board[None])[0])
+    for i, roll in enumerate(ROLLS):
+        results = afterstates(board[None], roll[None], game).boards
+        assert luck[i] == pytest.approx(float(known.after(results).max()) - value, abs=1e-4)

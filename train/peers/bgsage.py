@@ -23,6 +23,7 @@ from nardy.play.search import first_best
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards, points_won
 from nardy.rules.variants import Variant
+from train.peers import NotInstalledError
 
 PLIES = (0, 1, 2)
 
@@ -42,7 +43,7 @@ class SagePlayer:
         if ply not in PLIES:
             raise ValueError(f"bgsage's ply must be 0, 1 or 2, not {ply!r}")
         if importlib.util.find_spec("bgsage") is None:
-            raise ValueError("bgsage is not installed: pip install bgsage")
+            raise NotInstalledError("bgsage is not installed: pip install bgsage")
         self.name = "bgsage" if ply == 0 else f"bgsage-{ply}ply"
         self.ply = ply
         self._game = game

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards
 from nardy.rules.variants import Variant
+from train.peers import NotInstalledError
 from train.peers.gnubg_nn import rows_of
 
 PLIES = (0, 1, 2)
@@ -190,11 +191,11 @@ def _end(
 
 
 def program() -> str:
-    """The path of the program. Raises ValueError where it is not installed."""
+    """The path of the program. Raises NotInstalledError where there is none."""
     # Debian installs games where a server's PATH may not look
     path = shutil.which("gnubg", path=os.environ.get("PATH", os.defpath) + ":/usr/games")
     if path is None:
-        raise ValueError("gnubg is not installed: apt-get install gnubg")
+        raise NotInstalledError("gnubg is not installed: apt-get install gnubg")
     return path
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards
 from nardy.rules.variants import Variant
+from train.peers import NotInstalledError
 
 PLIES = (0, 1, 2)
 
@@ -39,7 +40,7 @@ class GnubgPlayer:
                 f"gnubg-nn plays short nardy with 15 checkers, not {game.name} with {game.checkers}"
             )
         if importlib.util.find_spec("gnubg_nn") is None:
-            raise ValueError("gnubg-nn is not installed: pip install gnubg-nn")
+            raise NotInstalledError("gnubg-nn is not installed: pip install gnubg-nn")
         import gnubg_nn
 
         self._engine: Any = gnubg_nn
