@@ -97,6 +97,8 @@ def run(config: Config, folder: Path, overrides: Sequence[str] = ()) -> Path:
 def _start(config: Config, folder: Path, overrides: Sequence[str]) -> tuple[Trainer, float]:
     if not (folder / "latest").exists() and not any(folder.glob("checkpoint-*")):
         trainer = Trainer(config)  # first: where it refuses, no folder is left behind
+        if config.init is not None:
+            trainer.take_weights(Path(config.init))
         folder.mkdir(parents=True, exist_ok=True)
         return trainer, -math.inf
     if config.resume != "auto":

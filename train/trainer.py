@@ -59,8 +59,6 @@ class Trainer:
             self.precision,
             config.device,
         )
-        if config.init is not None:
-            self._take_weights(checkpoint.load(Path(config.init))[2])
         self.rounds = 0
         self.games = 0
         self.seconds = 0.0
@@ -81,14 +79,15 @@ class Trainer:
         self.memory = Memory(algo.memory, outcomes) if algo.memory else None
         self.owed = 0.0  # positions still to draw, for the new ones there were
 
-    def _take_weights(self, arrays: Arrays) -> None:
+    def take_weights(self, run: Path) -> None:
         """Start from another run's weights. Raises ValueError where they are of another shape."""
+        arrays = checkpoint.load(run)[2]
         try:
             with torch.no_grad():
                 for name, values in self.network.named_parameters():
                     values.copy_(torch.from_numpy(arrays[f"weight.{name}"]))
         except (KeyError, RuntimeError) as error:
-            raise ValueError(f"init={self.config.init!r} is another network: {error}") from None
+            raise ValueError(f"{str(run)!r} is another network: {error}") from None
 
     @property
     def algo(self) -> AlgoConfig:

@@ -1,5 +1,6 @@
 """One-roll targets against the explicit expectation; the memory; stages of a run."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 import referee
 from random_nets import make_net
 
-from nardy.net.net import Evaluator, outcomes_by_numpy
+from nardy.net.net import Evaluator, Net, outcomes_by_numpy
 from nardy.rules.batch import Workspace
 from nardy.rules.board import flip, make_board
 from nardy.rules.variants import variant
@@ -108,12 +109,21 @@ def test_a_schedule_of_stages() -> None:
 
 def test_init_takes_the_weights_of_another_run(tmp_path: Path) -> None:
     run(parse("train", Config, [*TOY, "games=4", "seed=5"]), tmp_path / "one")
-    config = parse("train", Config, [*TOY, f"init={tmp_path / 'one'}", "seed=9"])
-    found, fresh = Trainer(config).net(), Trainer(parse("train", Config, TOY)).net()
-    wanted = Trainer(parse("train", Config, [*TOY, f"init={tmp_path / 'one'}"])).net()
-    assert (found.table == wanted.table).all() and not (found.table == fresh.table).all()
+    trainer = Trainer(parse("train", Config, TOY))
+    fresh = trainer.net()
+    trainer.take_weights(tmp_path / "one")
+    wanted = Net.load(tmp_path / "one" / "net")
+    assert (trainer.net().table == wanted.table).all() and not (fresh.table == wanted.table).all()
+    other = parse("train", Config, [*TOY, f"init={tmp_path / 'one'}", "net.hidden=9"])
     with pytest.raises(ValueError, match="is another network"):
-        Trainer(parse("train", Config, [*TOY[:1], f"init={tmp_path / 'one'}", "net.hidden=9"]))
+        run(other, tmp_path / "two")
+    assert not (tmp_path / "two").exists()
+    shutil.move(tmp_path / "one", tmp_path / "away")
+    again = parse("train", Config, [*TOY, "games=4", f"init={tmp_path / 'away'}"])
+    run(again, tmp_path / "three")
+    shutil.rmtree(tmp_path / "away")  # a run that has begun needs it no more
+    again.resume, again.games = "auto", 8
+    run(again, tmp_path / "three")
 
 
 @pytest.mark.parametrize(
