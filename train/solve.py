@@ -138,7 +138,7 @@ def sweep(states: Space, bounds: Bounds, settled: float) -> tuple[float, float]:
                 settled, bounds[kind, 0], bounds[kind, 1],
             )  # fmt: skip
             gap, change = max(gap, left), max(change, moved)
-    return gap, change
+    return float(gap), float(change)  # numpy's own where numba is not
 
 
 def _following(rows: NDArray[np.float32]) -> list[NDArray[np.float32]]:
@@ -237,13 +237,15 @@ def run(config: SolveConfig) -> None:
 
     game = config.variant.make()
     folder = game_folder(config.folder, game, config.cube)
+    if not config.within >= 0:  # nor is NaN
+        raise ValueError(f"within must be at least 0, not {config.within!r}")
     if config.decisions < 1:
         raise ValueError(f"decisions must be at least 1, not {config.decisions!r}")
     if config.against is not None:
         judge(config.against, SolvedGame.load(folder, game), config.decisions, config.seed,
               config.json)  # fmt: skip
         return
-    if not (folder / "values.npy").exists():
+    if not (folder / "meta.json").exists():  # written last
         solve(game.checkers, config.cube, config.within, folder, config.save_seconds)
     print(SolvedGame.load(folder, game).summary())
 

@@ -211,9 +211,10 @@ def judge(against: str, solved: SolvedGame, count: int, seed: int, json_path: st
     if solved.cubes != list(CUBELESS):
         raise ValueError("nets are judged without a cube: leave out cube=true")
     asked = decisions(solved, count, seed)
-    found = []
-    print(f"{'games':>12}  loss a decision      error of equity   ({count} decisions)")
+    found: list[Judgement] = []
     for one, games in _players(against, solved.game, seed):
+        if not found:  # here, so that a player who is not there gets one sentence alone
+            print(f"{'games':>12}  loss a decision      error of equity   ({count} decisions)")
         found.append(judged(one, solved, asked, games))
         print(_line(found[-1]), flush=True)
     if json_path is not None:

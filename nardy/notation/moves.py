@@ -11,6 +11,8 @@ them. What is legal is decided by nardy.rules; `fault` says in words why a singl
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -68,10 +70,10 @@ def move_texts(board: Boards, dice: NDArray[np.uint8], results: Boards) -> list[
     """
     ways = _ways(_cells(board), _numbers(dice))
     texts = []
-    for result in results:
-        hops = ways.get(_cells(result))
+    for result in results.tolist():
+        hops = ways.get(tuple(result))
         if hops is None:
-            raise ValueError(f"{_roll(_numbers(dice))} cannot lead to the board {result.tolist()}")
+            raise ValueError(f"{_roll(_numbers(dice))} cannot lead to the board {result}")
         texts.append(_text(hops))
     return texts
 
@@ -84,15 +86,19 @@ def _ways(cells: Cells, dice: Dice) -> dict[Cells, tuple[Hop, ...]]:
     """
     found: dict[Cells, tuple[Hop, ...]] = {}
     level: dict[tuple[Cells, Dice], tuple[Hop, ...]] = {(cells, dice): ()}
+    double = dice[0] == dice[-1]
     while level:
         deeper: dict[tuple[Cells, Dice], tuple[Hop, ...]] = {}
         for (at, left), hops in level.items():
             found[at] = hops
+            # a double's hops can always be played farthest first, so no other order is tried
+            nearest = hops[-1].source if double and hops else BAR
             for die in dict.fromkeys(left):
-                for source in range(BAR, 0, -1):
-                    if at[source] > 0 and not fault(at, source, die):
+                rest = _without(left, die)
+                for source in _sources(at, die):
+                    if source <= nearest:
                         hop, after = _play(at, source, die)
-                        deeper.setdefault((after, _without(left, die)), (*hops, hop))
+                        deeper.setdefault((after, rest), (*hops, hop))
         level = deeper
     return found
 
@@ -108,11 +114,10 @@ def _text(hops: Iterable[Hop]) -> str:
             chains.append([hop])
     times: dict[str, int] = {}
     starred = set()
-    for chain in sorted(chains, key=_reading_order):
-        path = _path(chain)
-        times[path] = times.get(path, 0) + 1
-        if chain[-1].hit:
-            starred.add(path)
+    for way in sorted([_way(tuple(chain)) for chain in chains], key=_reading_order):
+        times[way.path] = times.get(way.path, 0) + 1
+        if way.hit:
+            starred.add(way.path)
     words = [
         path + "*" * (path in starred) + (f"({count})" if count > 1 else "")
         for path, count in times.items()
@@ -120,15 +125,25 @@ def _text(hops: Iterable[Hop]) -> str:
     return " ".join(words) or CANNOT_MOVE
 
 
-def _reading_order(chain: list[Hop]) -> tuple[int, bool, int]:
-    """The farthest checker first; of two from one point the one that hits."""
-    return -chain[0].source, not any(hop.hit for hop in chain), -chain[-1].target
+class _Way(NamedTuple):
+    """One checker's way as it is written."""
+
+    order: tuple[int, bool, int]
+    path: str  # the first point, those between on which it hits, the last
+    hit: bool  # at the end
 
 
-def _path(chain: list[Hop]) -> str:
-    """The points of one checker's way: the first, those between on which it hits, the last."""
+_reading_order = itemgetter(0)
+"""The farthest checker first; of two from one point the one that hits."""
+
+
+@cache
+def _way(chain: tuple[Hop, ...]) -> _Way:
+    """The way of one checker; there are some ten thousand."""
+    order = (-chain[0].source, not any(hop.hit for hop in chain), -chain[-1].target)
     hits = "".join(f"/{hop.target}*" for hop in chain[:-1] if hop.hit)
-    return f"{_name(chain[0].source)}{hits}/{_name(chain[-1].target)}"
+    path = f"{_name(chain[0].source)}{hits}/{_name(chain[-1].target)}"
+    return _Way(order, path, chain[-1].hit)
 
 
 # --- single hops -----------------------------------------------------------------------------
@@ -151,6 +166,18 @@ def fault(cells: Cells, source: int, die: int) -> str:
     if target < 0 and farthest > source:
         return f"a {die} cannot bear off from {source} while you have a checker on {farthest}"
     return ""
+
+
+def _sources(cells: Cells, die: int) -> list[int]:
+    """The points that `die` can be played from, the farthest first: where `fault` finds none."""
+    if cells[BAR] > 0:
+        return [BAR] if cells[BAR - die] > -2 else []
+    found = [p for p in range(BAR - 1, die, -1) if cells[p] > 0 and cells[p - die] > -2]
+    if max(cells[7:BAR]) <= 0:
+        home = [point for point in range(6, 0, -1) if cells[point] > 0]
+        if home and (cells[die] > 0 or home[0] < die):
+            found.append(min(die, home[0]))
+    return found
 
 
 def _play(cells: Cells, source: int, die: int) -> tuple[Hop, Cells]:

@@ -15,6 +15,7 @@ kept in the folder that `cache_folder` names. All are memory-mapped. Rules K10..
 """
 
 import os
+from collections.abc import Callable
 from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -184,14 +185,14 @@ def table_files(points: int) -> tuple[Path, Path]:
 def make_two_sided_file(progress: Progress) -> Path:
     """Make the larger two-sided table and keep it; its path. Raises OSError."""
     target = cache_folder() / file_name("two", 6, TWO_SIDED[1])
-    _write(target, make_two_sided(TWO_SIDED[1], progress))
+    _write(target, lambda: make_two_sided(TWO_SIDED[1], progress))
     return target
 
 
 def make_one_sided_file(points: int, progress: Progress) -> Path:
     """Make a one-sided table and keep it; its path. Raises ValueError, OSError."""
     target = cache_folder() / file_name("one", points, CHECKERS)
-    _write(target, make_one_sided(points, CHECKERS, progress))
+    _write(target, lambda: make_one_sided(points, CHECKERS, progress))
     return target
 
 
@@ -218,16 +219,18 @@ def _read(path: Path) -> NDArray[Any]:
         table: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         return table
     except (OSError, ValueError, EOFError) as error:
-        raise ValueError(f"the table {str(path)!r} cannot be read: {error}") from None
+        cure = "" if path.parent == SHIPPED else ", delete it"
+        raise ValueError(f"the table {str(path)!r} cannot be read{cure}: {error}") from None
 
 
-def _write(target: Path, table: NDArray[Any]) -> None:
-    """All of it or nothing: under a name of its own, then renamed, whoever else makes it."""
+def _write(target: Path, make: Callable[[], NDArray[Any]]) -> None:
+    """All of it or nothing: under a name of its own, then renamed, whoever else makes it. The file
+    is opened first: a folder that cannot be written costs no work."""
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as file:
-            np.save(file, table)
+            np.save(file, make())
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)

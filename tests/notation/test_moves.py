@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rules.strategies import placements
 
-from nardy.notation.moves import move_texts, parse_move
+from nardy.notation.moves import _sources, fault, move_texts, parse_move
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, make_board, start_board
 from nardy.rules.variants import variant
@@ -62,6 +62,14 @@ def test_a_result_of_other_dice_is_refused() -> None:
     results = afterstates(START[None], np.array([[6, 5]], np.uint8), SHORT).boards
     with pytest.raises(ValueError, match="3-1 cannot lead to"):
         move_texts(START, np.array([3, 1], np.uint8), results)
+
+
+@settings(max_examples=100)
+@given(placements(), st.integers(1, 6))
+def test_sources_are_where_no_fault_is_found(board: Boards, die: int) -> None:
+    cells = tuple(board.tolist())
+    slowly = [point for point in range(25, 0, -1) if not fault(cells, point, die)]
+    assert _sources(cells, die) == slowly
 
 
 # --- both ways -------------------------------------------------------------------------------

@@ -21,12 +21,15 @@ from races import (
     slow_mean,
     slow_race,
 )
-from random_nets import play_out
+from random_nets import make_net, play_out
 
 from nardy.notation.ids import from_position_id
 from nardy.play import bearoff, bearoff_kernels, bearoff_make
 from nardy.play.bearoff import Bearoff
-from nardy.rules.board import flip, make_board
+from nardy.play.search import Search
+from nardy.rules import kernel
+from nardy.rules.batch import afterstates
+from nardy.rules.board import flip, make_board, points_won
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
 from nardy.rules.variants import variant
 
@@ -109,7 +112,7 @@ def test_the_shipped_table_begins_with_the_table_of_four_checkers(tables: Bearof
 
 
 def test_means_of_the_shipped_table_obey_their_recursion() -> None:
-    """E(s) = 1 + Σ p(roll) min E(after), by the referee, on two hundred sides of 15 checkers."""
+    """E(s) = 1 + Σ p(roll) min E(after), by the referee, on forty sides of 15 checkers."""
     table = np.load(bearoff.SHIPPED / "one-sided-6x15.npy")
     means = table_means(table)
     rng = np.random.default_rng(5)
@@ -172,9 +175,9 @@ def test_known_equities(tables: Bearoff) -> None:
     # 6 against an ace: 27 of 36 win at once; who waits a roll has lost
     board = make_board({6: 1}, {1: 1})[None]
     assert tables.equities(board)[0] == pytest.approx([0.5, 0.5, 0.5, 0.5])
-    # the opponent on roll with that game doubles, and it is a pass: 2 · 1/2 = 1
-    turn = make_board({1: 8}, {6: 1})[None]
-    assert not tables.covers_exactly(turn)[0] and tables.covers(turn)[0]
+    # three aces against that 6: a double wins; else he doubles if he may, and it is a pass
+    board = make_board({1: 3}, {6: 1})[None]
+    assert tables.equities(board)[0] == pytest.approx([-1 / 4, -2 / 3, -1 / 4, -2 / 3])
 
 
 @pytest.mark.skipif(not Path("/usr/games/makebearoff").exists(), reason="gnubg is not installed")
@@ -213,6 +216,26 @@ def test_two_distributions_come_near_the_exact_chances(tables: Bearoff) -> None:
     exact, nearly = tables.outcomes(boards), one.outcomes(boards)
     np.testing.assert_allclose(exact @ POINTS, tables.equities(boards)[:, 0], atol=1e-6)
     assert 0 < np.abs(exact - nearly).max() < 5e-3
+
+
+def test_one_sided_play_loses_next_to_nothing() -> None:
+    """By the two-sided table, points a decision on races of up to six checkers."""
+    if not kernel.jit_enabled:
+        pytest.skip("too slow without numba")
+    one = np.load(bearoff.SHIPPED / "one-sided-6x15.npy")
+    both = Bearoff(SHORT, one, bearoff_make.make_two_sided(6, lambda share: None))
+    single = Bearoff(SHORT, one, both._two[:1, :1])
+    search = Search(make_net(8), 0, tables=single)
+    boards = np.repeat(random_boards(6, 300, seed=9), 21, 0)
+    results = afterstates(boards, np.tile(ROLLS, (300, 1)), SHORT)
+    worth = points_won(results.boards, SHORT).astype(np.float32)
+    going = worth == 0
+    assert single.covers(results.boards[going]).all()
+    assert not single.covers_exactly(results.boards[going]).any()
+    worth[going] = -both.equities(flip(results.boards[going]))[:, 0]
+    best = np.maximum.reduceat(worth, results.offsets[:-1])
+    loss = best - worth[search.best(boards, results)]
+    assert 0 < loss[np.diff(results.offsets) > 1].mean() < 3e-5
 
 
 def slow_covers(board: np.ndarray) -> bool:

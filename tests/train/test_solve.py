@@ -10,10 +10,10 @@ import pytest
 import referee
 from random_nets import make_net, play_out
 
+from nardy.rules import kernel
 from nardy.rules.batch import afterstates
 from nardy.rules.board import flip, make_board, start_board
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
-from nardy.rules.kernel import jit_enabled
 from nardy.rules.variants import Variant, variant
 from train import small_games, solve
 from train.luck import LuckJudge
@@ -21,7 +21,7 @@ from train.match import play_match
 from train.players import NetPlayer, PipsPlayer, player
 from train.solved import SolvedGame, TablePlayer, TableRolls, decisions, judged
 
-pytestmark = pytest.mark.skipif(not jit_enabled, reason="too slow without numba")
+pytestmark = pytest.mark.skipif(not kernel.jit_enabled, reason="too slow without numba")
 ONE = variant("hyper", start={24: 1}, opening="reroll")
 TWO = variant("hyper", start={24: 2}, opening="reroll")
 CUBES = len(solve.CUBES)
@@ -164,6 +164,18 @@ def test_bounds_hold_from_the_first_sweep(folder: Path, cube: bool) -> None:
     assert gaps == sorted(gaps, reverse=True) and gaps[-1] < 0.1
 
 
+def test_an_uncompiled_sweep_is_the_compiled_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    states, found = solve.space(1), []
+    for enabled in (True, False):
+        monkeypatch.setattr(kernel, "jit_enabled", enabled)
+        bounds = solve.first_bounds(states, cube=True)
+        for _ in range(2):
+            told = solve.sweep(states, bounds, 0.0)
+        json.dumps(told)  # what solve keeps
+        found.append(bounds)
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+
+
 def test_sweeps_end_where_float32_does(tmp_path: Path) -> None:
     """Bounds asked to meet come as near as their rounding lets them."""
     assert 0 <= float(str(solve.solve(2, True, 0.0, tmp_path)["gap"])) < 2e-6
@@ -262,11 +274,16 @@ def test_the_command_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFi
         ("against=nowhere", "'nowhere'"),
         ("nonsense=1", "nonsense"),
         ("decisions=0", "not 0"),
+        ("within=nan", "not nan"),
+        ("within=-1", "not -1"),
         (f"folder={tmp_path}/none against=pips", "none/2-checkers"),
     ):
         assert solve.main([*asked, *wrong.split()]) == 2
-        said = capsys.readouterr().err
-        assert why in said and said.count("\n") == 1
+        said = capsys.readouterr()
+        assert not said.out and why in said.err and said.err.count("\n") == 1
+    (folder / "2-checkers" / "meta.json").rename(tmp_path / "meta.json")
+    assert solve.main(asked) == 0  # killed between its last two files, it is solved again
+    assert (folder / "2-checkers" / "meta.json").exists()
 
 
 def test_a_solved_game_judges_luck(folder: Path) -> None:
