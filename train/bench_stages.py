@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from nardy.net.features import FEATURES
 from nardy.net.net import Evaluator, Net
+from nardy.play.bearoff import Bearoff
 from nardy.play.player import Player
 from nardy.rules.batch import Afterstates, Workspace, afterstates
 from nardy.rules.board import Boards, flip, points_won, start_board
@@ -243,6 +244,21 @@ def random_play(bench: Bench) -> None:
     bench.add_both("random_play", make, "turns/s", 1, "random_play")
 
 
+def bear_off(bench: Bench) -> None:
+    """Look-ups in the bear-off tables: 15 checkers a side in the one-sided, 6 in the two-sided."""
+    tables = Bearoff.load(GAME)
+    for checkers, name in ((GAME.checkers, "one-sided"), (6, "two-sided")):
+        home = np.random.default_rng(1).multinomial(checkers, np.ones(6) / 6, (2, POSITIONS))
+        boards = np.zeros((POSITIONS, 26), np.int8)
+        boards[:, 1:7], boards[:, 24:18:-1] = home[0], -home[1]
+        chances = np.empty((POSITIONS, len(GAME.outcomes)), np.float32)
+
+        def work(boards: Boards = boards, chances: Any = chances) -> int:
+            return int(tables.settle(boards, chances).sum())
+
+        bench.add(f"bear-off, {name}", bench.time(work), "positions/s")
+
+
 def evaluation(bench: Bench) -> None:
     """Static evaluation of afterstates in play, generation included, by size and by tail."""
     unit = "evaluations/s"
@@ -396,4 +412,6 @@ def _show_growth(size: str, grown: Growth) -> None:
     tqdm.write(f"net={size:6s} equal from batch {FLAT_FROM} on to within {spread:.0%}")
 
 
-STAGES = (legal_plays, random_play, evaluation, first_layer, best_move, latency, self_play)
+STAGES = (
+    legal_plays, random_play, bear_off, evaluation, first_layer, best_move, latency, self_play
+)  # fmt: skip

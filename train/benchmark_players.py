@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.net import Net
+from nardy.play.bearoff import tables_for
 from nardy.play.search import Search
 from nardy.rules.board import Boards, flip, points_won
 from nardy.rules.variants import Variant, variant
@@ -19,7 +20,7 @@ from train.benchmark_files import Cubes, Decisions, Floats
 from train.benchmark_scores import Rows, equities
 from train.checkpoint import resolve
 from train.peers.gnubg_nn import GnubgPlayer, sides
-from train.players import PipsPlayer, Player, player, tables_of
+from train.players import PipsPlayer, Player, player
 
 Chances = Callable[[Boards], Floats]
 
@@ -131,7 +132,7 @@ def _net_subject(path: str, ply: int, tables: bool) -> Subject:
         raise ValueError(
             f"the net in {path!r} plays {game.name}; the benchmark is short nardy with 15 checkers"
         )
-    search = Search(net, ply, tables=tables_of(game) if tables else None)
+    search = Search(net, ply, tables=tables_for(game) if tables else None)
 
     def chances(boards: Boards) -> Floats:
         # those of the other side, who has just moved, turned round

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.net import Net
-from nardy.play.bearoff import Bearoff, fits
+from nardy.play.bearoff import tables_for
 from nardy.play.search import Search
 from nardy.rules.board import Boards
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
@@ -57,7 +57,7 @@ class NetRolls:
     def __init__(self, net: Net) -> None:
         self.net = net
         self.game = net.variant
-        self._search = Search(net, 0, tables=Bearoff.load(self.game) if fits(self.game) else None)
+        self._search = Search(net, 0, tables=tables_for(self.game))
 
     def values(self, boards: Boards) -> NDArray[Any]:
         """See RollValues."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.net import Net
-from nardy.play.bearoff import Bearoff, fits
+from nardy.play.bearoff import tables_for
 from nardy.play.search import Search, first_best
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards, pip_counts
@@ -123,7 +123,7 @@ class NetPlayer:
         self.ply = ply
         self.net = net
         self._tables = tables
-        self._search = Search(net, ply, tables=tables_of(net.variant) if tables else None)
+        self._search = Search(net, ply, tables=tables_for(net.variant) if tables else None)
 
     def choose(
         self,
@@ -142,11 +142,6 @@ class NetPlayer:
     def for_thread(self) -> "NetPlayer":
         """See Player.for_thread."""
         return NetPlayer(self.net, self.net_name, self.ply, self._tables)
-
-
-def tables_of(game: Variant) -> Bearoff | None:
-    """The bear-off tables of a game, where they fit it."""
-    return Bearoff.load(game) if fits(game) else None
 
 
 def player(name: str, game: Variant, seed: int = 0, ply: int = 0, tables: bool = False) -> Player:

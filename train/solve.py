@@ -25,7 +25,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy.net.weights import write_whole
+from nardy.net.weights import whole_file, write_whole
 from nardy.play.bearoff_kernels import unrank_all
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
 from nardy.rules.hitting import MAX_RESULTS
@@ -215,12 +215,8 @@ def _save(folder: Path, bounds: Bounds, sweeps: int) -> None:
 
 
 def _write_array(path: Path, values: NDArray[np.float32]) -> None:
-    temporary = path.with_name(path.name + ".tmp")
-    with open(temporary, "wb") as file:
+    with whole_file(path) as file:
         np.save(file, values)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 def game_folder(folder: str | Path, game: Variant, cube: bool) -> Path:

@@ -24,12 +24,16 @@ from nardy.rules.batch import Afterstates, afterstates
 from nardy.rules.board import Boards, flip, points_won, start_board
 from nardy.rules.dice import ROLLS, roll
 from nardy.rules.variants import Variant
+from train.benchmark_scores import mean_of
 from train.checkpoint import resolve
 from train.players import NAMES, NetPlayer, Player, player
 from train.solve import CUBELESS, game_folder
 
 GAMES = 256
 """Games in lock step while decisions are collected."""
+
+STAGGER = 60
+"""Turns until such games, some over early and begun again, are of every age."""
 
 
 class SolvedGame:
@@ -159,6 +163,7 @@ class Decisions(NamedTuple):
 
     boards: Boards  # int8[N, 26], mover's view
     dice: NDArray[np.uint8]  # uint8[N, 2]
+    games: NDArray[np.int64]  # int64[N], the game each is of
 
 
 class Judgement(NamedTuple):
@@ -172,15 +177,20 @@ class Judgement(NamedTuple):
 
 
 def decisions(solved: SolvedGame, count: int, seed: int) -> Decisions:
-    """The first `count` decisions of games that the table plays against itself."""
+    """`count` decisions of games that the table plays against itself.
+
+    The first STAGGER turns are left out: games begun together are all young together.
+    """
     boards = np.repeat(start_board(solved.game)[None], GAMES, 0)
     games, plies = np.arange(GAMES), np.zeros(GAMES, np.int64)
-    found: list[tuple[Boards, NDArray[np.uint8]]] = []
-    while sum(len(part) for part, _ in found) < count:
+    found: list[Decisions] = []
+    turn = 0
+    while sum(len(part.boards) for part in found) < count:
         dice = roll(seed, games, plies, solved.game.opening)
         results = afterstates(boards, dice, solved.game)
-        free = np.diff(results.offsets) > 1
-        found.append((boards[free], dice[free]))
+        free = (np.diff(results.offsets) > 1) & (turn >= STAGGER)
+        found.append(Decisions(boards[free], dice[free], games[free]))
+        turn += 1
         chosen = results.boards[first_best(solved.after(results.boards), results.offsets)]
         over = points_won(chosen, solved.game) > 0
         boards = np.where(over[:, None], start_board(solved.game), flip(chosen))
@@ -193,17 +203,16 @@ def judged(
     one: Player, solved: SolvedGame, asked: Decisions, games: int | None = None
 ) -> Judgement:
     """One player's decision loss, and for a net its error before the roll."""
-    boards, dice = asked
+    boards, dice, numbers = asked
     results = afterstates(boards, dice, solved.game)
     values = solved.after(results.boards)
-    numbers = np.arange(len(boards))
     rows = one.choose(boards, dice, results, numbers, np.zeros(len(boards), np.int64))
     loss = np.maximum.reduceat(values, results.offsets[:-1]) - values[rows]
-    interval = 1.96 * float(loss.std()) / np.sqrt(len(loss))
+    score = mean_of(loss.astype(float), numbers)  # decisions of one game are not independent
     error = None
     if isinstance(one, NetPlayer):
         error = float(np.abs(one.net.equity(boards) - solved.equity(boards)).mean())
-    return Judgement(one.name, games, float(loss.mean()), interval, error)
+    return Judgement(one.name, games, score["loss"], score["ci95"], error)
 
 
 def judge(against: str, solved: SolvedGame, count: int, seed: int, json_path: str | None) -> None:

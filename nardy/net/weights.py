@@ -6,9 +6,10 @@ and byte range), then the tensors' bytes. See the safetensors project's format d
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ def _tensor(body: memoryview, entry: dict[str, Any]) -> NDArray[Any]:
 
 
 def write_tensors(path: str | Path, tensors: Mapping[str, NDArray[Any]]) -> None:
-    """Write `tensors`, all of it or nothing: a temporary file, synced and renamed."""
+    """Write `tensors`, all of it or nothing."""
     header: dict[str, Any] = {}
     begin = 0
     for name, value in tensors.items():
@@ -65,12 +66,23 @@ def write_tensors(path: str | Path, tensors: Mapping[str, NDArray[Any]]) -> None
     write_whole(path, b"".join(parts))
 
 
-def write_whole(path: str | Path, data: bytes) -> None:
-    """Write a file under a temporary name, sync it, and rename it into place."""
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[BinaryIO]:
+    """A file to write that takes its name when all of it is on disk: it is written under another,
+    synced, and renamed. Where writing fails nothing is left, whoever else writes the same file."""
     target = Path(path)
-    temporary = target.with_name(target.name + ".tmp")
-    with open(temporary, "wb") as file:
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_whole(path: str | Path, data: bytes) -> None:
+    """Write a file, all of it or nothing."""
+    with whole_file(path) as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, target)

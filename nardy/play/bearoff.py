@@ -11,10 +11,12 @@ two-sided table has equities of both sides together, cubeless and with a cube, a
 
 The package brings a one-sided table of six points and a two-sided one of three checkers. Where
 numba is installed a two-sided table of six checkers is made, in seconds, when first needed, and
-kept in the folder that `cache_folder` names. All are memory-mapped. Rules K10..K16.
+kept in the folder that `cache_folder` names. `nardy tables --points 8` makes a larger one-sided
+table, which is used from then on. All are memory-mapped. Rules K10..K16.
 """
 
 import os
+import sys
 from collections.abc import Callable
 from math import comb
 from pathlib import Path
@@ -24,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.net import Floats
+from nardy.net.weights import whole_file
 from nardy.play import bearoff_kernels as kernels
-from nardy.play.bearoff_make import SCALE, Progress, make_one_sided, make_two_sided
+from nardy.play.bearoff_make import POINTS, SCALE, Progress, make_one_sided, make_two_sided
 from nardy.rules import kernel
 from nardy.rules.board import Boards, pip_counts
 from nardy.rules.variants import SHORT_OUTCOMES, Variant
@@ -66,12 +69,15 @@ class Bearoff:
         self.two_sided_checkers = _checkers_of(len(two_sided), 6)
 
     @staticmethod
-    def load(game: Variant, points: int = 6) -> "Bearoff":
+    def load(game: Variant, points: int | None = None) -> "Bearoff":
         """The tables from the cache folder or the package; see `table_files` for which.
 
-        points: 6, or 7 or 8 where such a table has been made (`nardy tables --points 8`).
+        points: of the one-sided table; by default the most for which one has been made (`nardy
+        tables --points 8`), at least 6.
         Raises ValueError naming a table that is not there or not whole.
         """
+        if points is None:
+            points = max(p for p in POINTS if p == POINTS[0] or _one_sided(p).exists())
         one, two = table_files(points)
         return Bearoff(game, read_one_sided(one, points), read_two_sided(two), points)
 
@@ -146,6 +152,11 @@ class Bearoff:
         return Wastage(mean, mean * PIPS_A_ROLL, mean * PIPS_A_ROLL - pips)
 
 
+def tables_for(game: Variant) -> Bearoff | None:
+    """The tables of a game; None where they do not fit it."""
+    return Bearoff.load(game) if fits(game) else None
+
+
 def fits(game: Variant) -> bool:
     """Whether the tables are for this game: of the hitting family, paid as K14 says."""
     return game.family == "hitting" and game.outcomes == SHORT_OUTCOMES
@@ -167,19 +178,23 @@ def table_files(points: int) -> tuple[Path, Path]:
 
     Where numba is installed and the larger two-sided table is not there yet, it is made now.
     """
-    one = SHIPPED / file_name("one", points, CHECKERS)
-    if not one.exists():
-        one = cache_folder() / one.name
+    one = _one_sided(points)
     if not one.exists():
         raise ValueError(f"{str(one)!r} is missing: make it with `nardy tables --points {points}`")
     small, large = (file_name("two", 6, checkers) for checkers in TWO_SIDED)
     made = cache_folder() / large
     if not made.exists() and kernel.jit_enabled:
+        print("nardy: making the 6 × 6 bear-off table; only this once", file=sys.stderr)
         try:
             make_two_sided_file(_silent)
         except OSError:  # a folder that cannot be written: the shipped table has to do
             return one, SHIPPED / small
     return one, made if made.exists() else SHIPPED / small
+
+
+def _one_sided(points: int) -> Path:
+    shipped = SHIPPED / file_name("one", points, CHECKERS)
+    return shipped if shipped.exists() else cache_folder() / shipped.name
 
 
 def make_two_sided_file(progress: Progress) -> Path:
@@ -224,18 +239,10 @@ def _read(path: Path) -> NDArray[Any]:
 
 
 def _write(target: Path, make: Callable[[], NDArray[Any]]) -> None:
-    """All of it or nothing: under a name of its own, then renamed, whoever else makes it. The file
-    is opened first: a folder that cannot be written costs no work."""
+    """The file is opened first: a folder that cannot be written costs no work."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            np.save(file, make())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(target) as file:
+        np.save(file, make())
 
 
 def _checkers_of(size: int, points: int) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nardy.net.net import Floats, Net
 from nardy.notation.moves import move_texts
-from nardy.play.bearoff import Bearoff, fits
+from nardy.play.bearoff import tables_for
 from nardy.play.search import Search
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, check_board, check_dice
@@ -49,7 +49,7 @@ class Player:
         Raises ValueError naming a bad value.
         """
         self.net = net if isinstance(net, Net) else Net.load(net)
-        exact = Bearoff.load(self.net.variant) if tables and fits(self.net.variant) else None
+        exact = tables_for(self.net.variant) if tables else None
         self._search = Search(self.net, ply, tables=exact)
 
     def best(self, board: Boards, dice: NDArray[np.uint8]) -> list[RankedPlay]:

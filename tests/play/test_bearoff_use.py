@@ -69,6 +69,7 @@ def test_tables_are_made_once_and_kept(
         assert Bearoff.load(SHORT).two_sided_checkers == 6
         assert made.stat().st_mtime_ns == before
         assert [path.name for path in made.parent.iterdir()] == [made.name]
+        assert capsys.readouterr().err.count("only this once") == 1
     made.parent.mkdir(parents=True, exist_ok=True)
     for content in (b"", b"\x93NUMPY\x01\x00nonsense", b"x" * 1000):
         made.write_bytes(content)
@@ -115,3 +116,15 @@ def test_the_command_makes_the_table_that_is_shipped(
     made = tmp_path / "nardy" / "tables" / "one-sided-6x15.npy"
     assert len(said) == 2 and said[0].startswith(str(made))
     assert made.read_bytes() == (bearoff.SHIPPED / made.name).read_bytes()
+
+
+def test_a_larger_table_is_used_once_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not kernel.jit_enabled:
+        pytest.skip("too slow without numba")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    board = make_board({7: 1}, {1: 1})[None]
+    assert Bearoff.load(SHORT).points == 6 and not Bearoff.load(SHORT).covers(board)[0]
+    assert main(["tables", "--points", "7"]) == 0
+    assert Bearoff.load(SHORT).points == 7 and Bearoff.load(SHORT).covers(board)[0]
