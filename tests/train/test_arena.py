@@ -66,7 +66,7 @@ PLAYERS = ["a=random", "b=pips"]
         (["a=random"], "b is missing"),
         ([*PLAYERS, "luck=true"], "luck=true needs a net"),
         ([*PLAYERS, "judge=nobody"], "'nobody'"),
-        ([*PLAYERS, "judge=gnubg"], "judge='gnubg' is no net"),
+        ([*PLAYERS, "judge=gnubg"], "judge='gnubg' is neither a net nor exact"),
         (["players=[random,pips]", "plot=x.txt"], "not 'x.txt'"),
         ([*PLAYERS, "plot=x.png"], "plot='x.png' is for a round robin"),
         ([*PLAYERS, "mat=no/such/folder/x.mat"], "mat='no/such/folder/x.mat'"),

@@ -59,7 +59,7 @@ def test_a_run_writes_all_figures(
     assert set(stages) == SCRIPTED | both | {f"{name}, 2 threads" for name in both} | {
         "evaluate, net=small", "evaluate, net=large", "evaluate, 512→32→32", "first_layer",
         "latency_ms, Player.best", "self_play_turns", "self_play_games, 1 thread",
-        "self_play_turns, 1 thread",
+        "self_play_turns, 1 thread", "bear-off, one-sided", "bear-off, two-sided",
     }  # fmt: skip
     assert all(stage["mb"] > 0 for stage in stages.values())
     # in a run as short as this no game need end
