@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def run(config: Config, folder: Path, overrides: Sequence[str] = ()) -> Path:
     Raises ValueError where the folder holds a run that cannot be gone on with, and
     FloatingPointError where the loss stops being a number.
     """
+    commit()  # now: files may change while the run goes on with the code it has read
     trainer, best = _start(config, folder, overrides)
     config = trainer.config
     text = OmegaConf.to_yaml(OmegaConf.structured(config))
@@ -272,8 +274,10 @@ def _json_values(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@cache
 def commit() -> str:
-    """The commit of the code, with "+" where files differ from it; "unknown" outside git."""
+    """The commit of the code when this was first asked, with "+" where files differ from it;
+    "unknown" outside git."""
     try:
         said = subprocess.run(
             ["git", "describe", "--always", "--abbrev=12", "--dirty=+"],
