@@ -23,9 +23,7 @@ from nardy.play.search import first_best
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards, points_won
 from nardy.rules.variants import Variant
-from train.peers import NotInstalledError
-
-PLIES = (0, 1, 2)
+from train.peers import NotInstalledError, check_asked, name_at
 
 
 class SagePlayer:
@@ -36,15 +34,10 @@ class SagePlayer:
 
         Raises ValueError where bgsage is not installed, or does not know the game or the depth.
         """
-        if game.family != "hitting" or game.checkers != 15:
-            raise ValueError(
-                f"bgsage plays short nardy with 15 checkers, not {game.name} with {game.checkers}"
-            )
-        if ply not in PLIES:
-            raise ValueError(f"bgsage's ply must be 0, 1 or 2, not {ply!r}")
+        check_asked("bgsage", game, ply)
         if importlib.util.find_spec("bgsage") is None:
             raise NotInstalledError("bgsage is not installed: pip install bgsage")
-        self.name = "bgsage" if ply == 0 else f"bgsage-{ply}ply"
+        self.name = name_at("bgsage", ply)
         self.ply = ply
         self._game = game
         self._weights, self._table, self._static = _loaded()

@@ -28,10 +28,8 @@ from numpy.typing import NDArray
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards
 from nardy.rules.variants import Variant
-from train.peers import NotInstalledError
+from train.peers import NotInstalledError, check_asked, name_at
 from train.peers.gnubg_nn import rows_of
-
-PLIES = (0, 1, 2)
 
 _HERE = Path(__file__).parent
 _HEAD = struct.Struct("<cBBI")
@@ -50,14 +48,9 @@ class GnubgProgram:
 
         Raises ValueError where gnubg is not installed, or does not know the game or the depth.
         """
-        if game.family != "hitting" or game.checkers != 15:
-            raise ValueError(
-                f"gnubg plays short nardy with 15 checkers, not {game.name} with {game.checkers}"
-            )
-        if ply not in PLIES:
-            raise ValueError(f"gnubg's ply must be 0, 1 or 2, not {ply!r}")
+        check_asked("gnubg", game, ply)
         self._program = program()
-        self.name = "gnubg" if ply == 0 else f"gnubg-{ply}ply"
+        self.name = name_at("gnubg", ply)
         self.ply = ply
         self._game = game
         self._process: _Process | None = None

@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards
 from nardy.rules.variants import Variant
-from train.peers import NotInstalledError
-
-PLIES = (0, 1, 2)
+from train.peers import NotInstalledError, check_asked, name_at
 
 _TURN = threading.Lock()
 
@@ -33,18 +31,13 @@ class GnubgPlayer:
 
         Raises ValueError where gnubg-nn is not installed, or does not know the game or the depth.
         """
-        if ply not in PLIES:
-            raise ValueError(f"gnubg-nn's ply must be 0, 1 or 2, not {ply!r}")
-        if game.family != "hitting" or game.checkers != 15:
-            raise ValueError(
-                f"gnubg-nn plays short nardy with 15 checkers, not {game.name} with {game.checkers}"
-            )
+        check_asked("gnubg-nn", game, ply)
         if importlib.util.find_spec("gnubg_nn") is None:
             raise NotInstalledError("gnubg-nn is not installed: pip install gnubg-nn")
         import gnubg_nn
 
         self._engine: Any = gnubg_nn
-        self.name = "gnubg-nn" if ply == 0 else f"gnubg-nn-{ply}ply"
+        self.name = name_at("gnubg-nn", ply)
         self.ply = ply
 
     def choose(
