@@ -161,6 +161,8 @@ def read_decisions(path: str | Path) -> Decisions:
     _check_offsets(path, len(arrays["boards"]), results)
     _check_lengths(path, arrays, ("dice", "phase", "game", "ply"), len(arrays["boards"]))
     _check_lengths(path, arrays, [f"eq_{name}" for name in names], len(results.boards))
+    _check_numbers(path, "dice", arrays["dice"], 1, 6)
+    _check_numbers(path, "phase", arrays["phase"], 0, len(DECISION_PHASES) - 1)
     for name in names:
         searched = ~np.isnan(arrays[f"eq_{name}"])
         if not np.logical_or.reduceat(searched, results.offsets[:-1]).all():
@@ -193,6 +195,7 @@ def read_values(path: str | Path) -> Values:
     names = _references(path, arrays, "probs_")
     columns = ["phase", *(f"probs_{name}" for name in names)]
     _check_lengths(path, arrays, columns, len(arrays["boards"]))
+    _check_numbers(path, "phase", arrays["phase"], 0, len(VALUE_PHASES) - 1)
     chances = {name: arrays[f"probs_{name}"].astype(float) for name in names}
     if any(rows.shape[1:] != (5,) for rows in chances.values()):
         raise ValueError(f"{str(path)!r} has probs_ that are not [N, 5]")
@@ -263,6 +266,12 @@ def _check_lengths(
     for name in names:
         if len(arrays[name]) != count:
             raise ValueError(f"{str(path)!r} has {len(arrays[name])} {name} instead of {count}")
+
+
+def _check_numbers(path: str | Path, name: str, values: Array, least: int, most: int) -> None:
+    wrong = values[(values < least) | (values > most)]
+    if len(wrong):
+        raise ValueError(f"{str(path)!r} has a {name} of {wrong[0]}, not {least} to {most}")
 
 
 def _check_offsets(path: str | Path, count: int, results: Afterstates) -> None:

@@ -68,6 +68,8 @@ def test_unsearched_results_lose_as_much_as_the_worst_searched(tmp_path: Path) -
         ({"eq_gnubg2": np.zeros(3)}, "has 3 eq_gnubg2 instead of"),
         ({"eq_sage3": "nan"}, "has a decision without a number in eq_sage3"),
         ({"offsets": np.arange(21)}, "offsets that do not divide its results"),
+        ({"dice": np.zeros((20, 2), np.uint8)}, "has a dice of 0, not 1 to 6"),
+        ({"phase": np.full(20, 9, np.uint8)}, "has a phase of 9, not 0 to 8"),
     ],
 )
 def test_wrong_files_are_named(tmp_path: Path, change: dict[str, Any], wrong: str) -> None:
