@@ -16,8 +16,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from nardy.net.net import Net
-from nardy.net.weights import write_tensors, write_whole
-from train.export import write_net
+from nardy.net.weights import read_tensors, write_tensors, write_whole
+from train.export import WEIGHTS, write_net
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -96,6 +96,18 @@ def load(run: Path) -> tuple[dict[str, Any], dict[str, Any], Arrays]:
         return meta, state, load_file(folder / "state.safetensors")
     except (OSError, ValueError, SafetensorError) as error:
         raise ValueError(f"the checkpoint {str(folder)!r} is not whole: {error}") from None
+
+
+def network_weights(path: str | Path) -> Arrays:
+    """The trained network's arrays by parameter name, from a run, a checkpoint or an exported net;
+    empty where an exported net came without them. Raises ValueError where a file is not whole."""
+    folder = resolve(path)
+    if (folder / WEIGHTS).exists():
+        return read_tensors(folder / WEIGHTS)
+    if not (folder / "state.safetensors").exists():
+        return {}
+    arrays = load(folder)[2]
+    return {k.removeprefix("weight."): v for k, v in arrays.items() if k.startswith("weight.")}
 
 
 def _sync_folder(folder: Path) -> None:

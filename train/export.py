@@ -4,7 +4,8 @@
     python -m train.export from=runs/quick/best to=out dtype=float16
 
 Writes net.safetensors, net.onnx, meta.json and reference.json (fifty positions with the outcomes
-expected for them, so that a port in any language can check itself).
+expected for them, so that a port in any language can check itself). From a run or a checkpoint also
+weights.safetensors, the network before folding, from which training can go on (init=out).
 """
 
 import dataclasses
@@ -26,6 +27,7 @@ from nardy.rules.board import Boards, flip, points_won, start_board
 from nardy.rules.dice import random_words, roll
 from nardy.rules.variants import Variant
 
+WEIGHTS = "weights.safetensors"
 DTYPES = {"float32": np.float32, "float16": np.float16}
 
 
@@ -77,8 +79,17 @@ def reference_positions(game: Variant, count: int, seed: int = 1) -> Boards:
     return boards
 
 
-def export(net: Net, meta: dict[str, Any], to: Path, dtype: str = "float32") -> None:
-    """Write the whole exported folder, all of it or nothing."""
+def export(
+    net: Net,
+    meta: dict[str, Any],
+    to: Path,
+    dtype: str = "float32",
+    weights: dict[str, Any] | None = None,
+) -> None:
+    """Write the whole exported folder, all of it or nothing.
+
+    weights: the trained network's arrays by parameter name, where they are at hand.
+    """
     from train.onnx_graph import onnx_bytes
 
     if to.exists():
@@ -96,6 +107,8 @@ def export(net: Net, meta: dict[str, Any], to: Path, dtype: str = "float32") -> 
         "expected": shipped.outcomes(boards).astype(float).round(7).tolist(),
     }
     write_whole(temporary / "reference.json", json.dumps(reference).encode())
+    if weights:
+        write_tensors(temporary / WEIGHTS, weights)
     os.rename(temporary, to)
 
 
@@ -126,15 +139,16 @@ def parse_arguments(arguments: list[str]) -> ExportConfig:
 
 def main(arguments: list[str]) -> int:
     """The command line; its exit code."""
-    from train.checkpoint import resolve
+    from train.checkpoint import network_weights, resolve
 
     if "--help" in arguments or "-h" in arguments:
         print(__doc__)
         return 0
     try:
         config = parse_arguments(arguments)
-        net = Net.load(resolve(config.source))
-        export(net, net.meta, Path(config.to), config.dtype)
+        source = resolve(config.source)
+        net = Net.load(source)
+        export(net, net.meta, Path(config.to), config.dtype, network_weights(source))
     except (ValueError, OSError) as error:
         print(f"train.export: {error}", file=sys.stderr)
         return 2

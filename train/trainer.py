@@ -79,15 +79,18 @@ class Trainer:
         self.memory = Memory(algo.memory, outcomes) if algo.memory else None
         self.owed = 0.0  # positions still to draw, for the new ones there were
 
-    def take_weights(self, run: Path) -> None:
-        """Start from another run's weights. Raises ValueError where they are of another shape."""
-        arrays = checkpoint.load(run)[2]
+    def take_weights(self, path: Path) -> None:
+        """Start from the weights of a run, a checkpoint or an exported net.
+
+        Raises ValueError where they are of another shape.
+        """
+        arrays = checkpoint.network_weights(path)
         try:
             with torch.no_grad():
                 for name, values in self.network.named_parameters():
-                    values.copy_(torch.from_numpy(arrays[f"weight.{name}"]))
+                    values.copy_(torch.tensor(arrays[name]))
         except (KeyError, RuntimeError) as error:
-            raise ValueError(f"{str(run)!r} is another network: {error}") from None
+            raise ValueError(f"{str(path)!r} is another network: {error}") from None
 
     @property
     def algo(self) -> AlgoConfig:

@@ -114,6 +114,9 @@ def test_init_takes_the_weights_of_another_run(tmp_path: Path) -> None:
     trainer.take_weights(tmp_path / "one")
     wanted = Net.load(tmp_path / "one" / "net")
     assert (trainer.net().table == wanted.table).all() and not (fresh.table == wanted.table).all()
+    exported = Trainer(parse("train", Config, TOY))
+    exported.take_weights(tmp_path / "one" / "net")
+    assert (exported.net().table == wanted.table).all()
     other = parse("train", Config, [*TOY, f"init={tmp_path / 'one'}", "net.hidden=9"])
     with pytest.raises(ValueError, match="is another network"):
         run(other, tmp_path / "two")
