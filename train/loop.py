@@ -293,7 +293,7 @@ def _finish(trainer: Trainer, folder: Path, metrics: Metrics) -> Path:
     target = folder / "net"
     shutil.rmtree(target, ignore_errors=True)
     meta = json.loads((checkpoint.resolve(folder) / "meta.json").read_text())
-    export(trainer.net(), meta, target, weights=checkpoint.network_weights(folder))
+    export(trainer.net(), meta, target, weights=trainer.weights())
     print(f"{trainer.games:,d} games in {trainer.seconds / 60:.1f} minutes; net in {target}")
     opponents, pairs = installed_opponents(trainer.variant), 5 * trainer.config.gauge_pairs
     with tqdm(total=2 * pairs * len(opponents), unit="game", delay=2, leave=False) as bar:

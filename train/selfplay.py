@@ -100,9 +100,9 @@ class Games:
         self.boards[slots[on], self.plies[on]] = flip(chosen[on])
         self.chances[slots[on], self.plies[on]] = chances[on]
         for slot in slots[over].tolist():
-            sample = self._finish(slot, int(points[slot]), chances[slot], tally)
             if not self.label:
-                samples.append(sample)
+                samples.append(self._returned(slot, int(points[slot]), chances[slot], tally))
+            self._begin_next(slot, int(points[slot]), tally)
         tally.turns += len(slots)
 
     def _priced(self, evaluator: Chooser, boards: Boards, tally: Tally) -> Sample:
@@ -118,34 +118,36 @@ class Games:
         tally.positions += len(picked)
         return Sample(boards[picked], targets)
 
-    def _finish(self, slot: int, points: int, chances: Floats, tally: Tally) -> Sample:
-        """Turn slot's game into a sample and start its next game."""
+    def _returned(self, slot: int, points: int, chances: Floats, tally: Tally) -> Sample:
+        """The positions of slot's finished game with their returns."""
         plies = int(self.plies[slot])
         if points:
             final = (self._points == points).astype(np.float32)
         else:  # cut off: the next player's chances stand for the rest of the game
             final = chances[::-1].copy()
-            tally.cut_off += 1
         returns = self._returns[:plies]
         known = self._settle(self.boards[slot, :plies], returns)
         if known < plies:
             final = returns[known, ::-1].copy()
         if known:
             lambda_returns(self.chances[slot, :known], final, self.lam, returns[:known])
+        errors = (self.chances[slot, 1:plies] - returns[1:]) @ self._points
         sample = Sample(
             self.boards[slot, self._first : plies].copy(), returns[self._first :].copy()
         )
-        if not self.label:
-            errors = (self.chances[slot, 1:plies] - returns[1:]) @ self._points
-            tally.td_error += float(np.abs(errors).sum())
-            tally.positions += len(sample.boards)
+        tally.td_error += float(np.abs(errors).sum())
+        tally.positions += len(sample.boards)
+        return sample
+
+    def _begin_next(self, slot: int, points: int, tally: Tally) -> None:
+        """Count slot's finished game and start its next one."""
         tally.games += 1
-        tally.length += plies
+        tally.length += int(self.plies[slot])
+        tally.cut_off += points == 0
         tally.gammons += points == 2
         tally.backgammons += points == 3
         self.numbers[slot] += self.stride
         self.plies[slot] = 0
-        return sample
 
     def _settle(self, boards: Boards, returns: Floats) -> int:
         """Put the exact chances into `returns` from the first position on that a table reaches;

@@ -79,6 +79,10 @@ class Trainer:
         self.memory = Memory(algo.memory, outcomes) if algo.memory else None
         self.owed = 0.0  # positions still to draw, for the new ones there were
 
+    def weights(self) -> Arrays:
+        """The network's arrays by parameter name."""
+        return {k: v.detach().cpu().numpy() for k, v in self.network.named_parameters()}
+
     def take_weights(self, path: Path) -> None:
         """Start from the weights of a run, a checkpoint or an exported net.
 
@@ -200,8 +204,8 @@ class Trainer:
             "pending.boards": self.pending.boards,
             "pending.targets": self.pending.targets,
         }
+        arrays |= {f"weight.{name}": values for name, values in self.weights().items()}
         for name, values in self.network.named_parameters():
-            arrays[f"weight.{name}"] = values.detach().cpu().numpy()
             moments = self.learner.optimizer.state.get(values, {})
             for moment in _ADAM:
                 if moment in moments:
