@@ -12,6 +12,7 @@ import hashlib
 import importlib.util
 import os
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 jit_enabled = os.environ.get("NARDY_JIT", "1") != "0" and (
     importlib.util.find_spec("numba") is not None
 )
+_compiling = threading.RLock()
 
 
 class Kernel:
@@ -39,7 +41,10 @@ class Kernel:
     def compiled(self) -> Any:
         """The numba dispatcher, made on first use."""
         if self._dispatcher is None:
-            self._dispatcher = _compile(self.python, self.fastmath)
+            # numba's cache folder is one setting of the whole process: one thread at a time
+            with _compiling:
+                if self._dispatcher is None:
+                    self._dispatcher = _compile(self.python, self.fastmath)
         return self._dispatcher
 
     @property
