@@ -3,6 +3,10 @@
 Cells 1..24 are points counted from the mover's home, positive for the mover's checkers and
 negative for the opponent's; cell 25 is the mover's bar (>= 0), cell 0 the opponent's (<= 0).
 Checkers that are missing have been borne off.
+
+Where the opponent counts from depends on the family. "hitting": the mover's point p is his
+25 - p. "blocking": both go the same way round from opposite corners, p is his p + 12 or p - 12,
+and the bars are always empty.
 """
 
 from collections.abc import Mapping
@@ -16,29 +20,44 @@ from nardy.rules.variants import Variant
 Boards = NDArray[np.int8]
 
 _POINTS = np.arange(26)
+_OPPOSITE = {
+    "hitting": _POINTS[::-1],
+    "blocking": np.array([25, *range(13, 25), *range(1, 13), 0]),
+}
+"""int[26] by family: the opponent's number of each cell."""
 
 
 def flip(boards: Boards) -> Boards:
-    """The same positions seen by the other player; int8[..., 26] to int8[..., 26]."""
+    """`turn` of the hitting family."""
     return np.ascontiguousarray(-boards[..., ::-1])
 
 
+def turn(boards: Boards, family: str) -> Boards:
+    """The same positions seen by the other player; int8[..., 26] to int8[..., 26]."""
+    if family == "hitting":
+        return flip(boards)
+    return np.ascontiguousarray(-boards[..., _OPPOSITE[family]])
+
+
 def start_board(variant: Variant) -> Boards:
-    """int8[26], the position before the first roll, in the starter's view (K1)."""
+    """int8[26], the position before the first roll, in the starter's view (K1, D1)."""
     return np.array(variant.start, np.int8)
 
 
-def make_board(mover: Mapping[int, int], enemy: Mapping[int, int]) -> Boards:
+def make_board(
+    mover: Mapping[int, int], enemy: Mapping[int, int], family: str = "hitting"
+) -> Boards:
     """int8[26] from two maps of point to checkers, each in its owner's numbering (25 the bar).
 
     Raises ValueError where both sides stand on one point, or a point does not exist.
     """
     board = np.zeros(26, np.int8)
+    last = 25 if family == "hitting" else 24
     for side, points in (("mover", mover), ("enemy", enemy)):
         for point, count in points.items():
-            if not 1 <= point <= 25 or not 0 <= count <= 15:
+            if not 1 <= point <= last or not 0 <= count <= 15:
                 raise ValueError(f"the {side} cannot have {count!r} checkers on point {point!r}")
-            cell = point if side == "mover" else 25 - point
+            cell = point if side == "mover" else int(_OPPOSITE[family][point])
             if count and board[cell]:
                 raise ValueError(f"both sides stand on the mover's point {cell}")
             if count:
@@ -46,23 +65,50 @@ def make_board(mover: Mapping[int, int], enemy: Mapping[int, int]) -> Boards:
     return board
 
 
-def pip_counts(boards: Boards) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pip_counts(
+    boards: Boards, family: str = "hitting"
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pips left for the mover and for the opponent, int64[...] each; the bar counts 25."""
     own = np.maximum(boards, 0) @ _POINTS
-    other = np.maximum(-boards[..., ::-1], 0) @ _POINTS
+    other = np.maximum(-boards, 0) @ _OPPOSITE[family]
     return own, other
 
 
 def points_won(afterstates: Boards, variant: Variant) -> NDArray[np.int8]:
-    """Points won by the player who has just moved, int8[...]; 0 while the game goes on (K14).
+    """Points won by the player who has just moved, int8[...]; 0 while the game goes on (K14, D11).
 
     afterstates: int8[..., 26] in the view of the player who moved.
+    Raises ValueError where a game may end in a draw or be lost by moving: see `ending`.
     """
+    if variant.last_roll != "off":
+        raise ValueError(f"with last_roll={variant.last_roll!r} points alone do not tell the end")
     over = ~(afterstates > 0).any(-1)
-    left = -np.minimum(afterstates, 0).sum(-1)
-    in_winners_home_or_bar = (afterstates[..., 0:7] < 0).any(-1)
-    points = np.where(left < variant.checkers, 1, np.where(in_winners_home_or_bar, 3, 2))
+    none_off = -np.minimum(afterstates, 0).sum(-1) == variant.checkers
+    points = np.where(none_off, 2, 1)
+    if variant.family == "hitting":
+        in_winners_home_or_bar = (afterstates[..., 0:7] < 0).any(-1)
+        points += none_off & in_winners_home_or_bar
     return np.where(over, points, 0).astype(np.int8)
+
+
+def ending(
+    afterstates: Boards, variant: Variant, starter: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.int8]]:
+    """Whether each game is over, bool[...], and what the player who has just moved won, int8[...].
+
+    His points are negative where he lost, 0 for a draw and while the game goes on (K14, D11, D13).
+    afterstates: int8[..., 26] in his view; starter: bool[...], whether he began the game, so that
+    with last_roll "second_player" the other still has a turn when he has finished.
+    """
+    if variant.last_roll == "off":
+        points = points_won(afterstates, variant)
+        return points > 0, points
+    own = np.maximum(afterstates, 0).sum(-1)
+    other = -np.minimum(afterstates, 0).sum(-1)
+    over = (other == 0) | ((own == 0) & ~np.asarray(starter))
+    won = np.where(other == variant.checkers, 2, np.sign(other))
+    lost = np.where(own == variant.checkers, 2, np.sign(own))
+    return over, np.where(over, won - lost, 0).astype(np.int8)
 
 
 def check_board(board: Any, variant: Variant) -> Boards:
@@ -78,6 +124,12 @@ def check_board(board: Any, variant: Variant) -> Boards:
             "cell 0 is the opponent's bar (0 or negative) and cell 25 the mover's "
             f"(0 or positive), not {int(cells[0])} and {int(cells[25])}"
         )
+    if variant.family == "blocking" and (cells[0] or cells[25]):
+        raise ValueError(
+            f"{variant.name} has no bar: cells 0 and 25 are empty, "
+            f"not {int(cells[0])} and {int(cells[25])}"
+        )
+    last_turn = variant.last_roll != "off"  # the opponent may have finished before it (D13)
     for side, count in (
         ("mover", int(cells[cells > 0].sum())),
         ("opponent", -int(cells[cells < 0].sum())),
@@ -87,7 +139,7 @@ def check_board(board: Any, variant: Variant) -> Boards:
                 f"the {side} has {count} checkers on the board; "
                 f"{variant.name} is played with {variant.checkers}"
             )
-        if count == 0:
+        if count == 0 and not (side == "opponent" and last_turn):
             raise ValueError(f"the {side} has no checker left: the game is over")
     return cells.astype(np.int8)
 

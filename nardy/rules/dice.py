@@ -41,8 +41,8 @@ def roll(
 ) -> NDArray[np.uint8]:
     """uint8[B, 2], the dice of each game at each ply (turns played before this roll).
 
-    With opening "play_opening_dice" the roll at ply 0 is never a double (K3); the thirty unequal
-    pairs are then equally likely.
+    With opening "play_opening_dice" the roll at ply 0 is never a double (K3, D3); the thirty
+    unequal pairs are then equally likely.
     """
     words = random_words(seed, games, plies, stream=0)
     # the high half times n, shifted down: uniform over n to within 2**-32 (Lemire 2019)

@@ -1,8 +1,9 @@
 """Kernels: plain Python over arrays, compiled by numba when it is installed.
 
 `@kernel` leaves numba unimported until a kernel is first called, so that `import nardy` stays
-light. Compiled code is cached on disk under a name that depends on every kernel source file:
-numba's own check looks at one file only and would keep a caller whose callee has changed.
+light. Compiled code is cached on disk under a name that depends on every file that kernels are made
+of (rules/, net/ and *kernels*.py elsewhere): numba's own check looks at one file only and would
+keep a caller whose callee has changed.
 
 Set NARDY_JIT=0 to run every kernel uncompiled.
 """
@@ -65,11 +66,19 @@ def float_kernel(python: Callable[..., Any]) -> Kernel:
     return Kernel(python, fastmath=True)
 
 
+def kernel_files() -> list[Path]:
+    """The files of this package that kernels, or constants in them, come from."""
+    rooms = Path(__file__).parents[1]
+    return sorted(
+        {*rooms.glob("rules/*.py"), *rooms.glob("net/*.py"), *rooms.glob("*/*kernels*.py")}
+    )
+
+
 @functools.cache
 def _cache_folder() -> str | None:
     """A writable folder named after the contents of every kernel source, or None."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parents[1].glob("*/*.py")):
+    for path in kernel_files():
         digest.update(path.read_bytes())
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = os.path.join(base, "nardy", "kernels-" + digest.hexdigest()[:16])

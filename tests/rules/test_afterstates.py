@@ -159,7 +159,7 @@ def test_the_output_grows(kernels):
         assert set(rows) == expected[tuple(pair)]
 
 
-def test_unknown_family():
-    blocking = Variant("other", (0,) * 26, 15, family="blocking")
-    with pytest.raises(ValueError, match="^no move generator for family 'blocking'$"):
-        afterstates(SPREAD[None], np.array([[1, 1]], np.uint8), blocking)
+def test_whose_first_turn_it_is_does_not_matter():
+    boards, dice = batch(20, seed=13)
+    flags = np.ones(20, np.bool_)
+    assert_same(afterstates(boards, dice, SHORT, flags), afterstates(boards, dice, SHORT))
