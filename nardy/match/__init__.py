@@ -1,0 +1,1 @@
+"""Stakes, the cube, match scores and match equity. Knows the rules, but no nets."""
