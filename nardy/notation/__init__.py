@@ -1,1 +1,1 @@
-"""Text in and out: position identifiers and written moves."""
+"""Text in and out: positions, written moves and recorded games."""

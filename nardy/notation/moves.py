@@ -30,7 +30,8 @@ Dice = tuple[int, ...]  # the numbers still to be played, larger first
 Leg = tuple[int, int]  # source and target as typed; one to four hops
 
 _PASS_WORDS = ("", "pass", "cannot move", "no move")
-_WORD = re.compile(r"(?P<path>(?:bar|b|\d+)(?:[/-](?:off|o|bar|\d+)\*?)+)(?:\((?P<times>[1-4])\))?")
+_STOP = r"(?:bar|b|off|o|\d{1,2})"
+_WORD = re.compile(rf"(?P<path>{_STOP}(?:[/-]{_STOP}\*?)+)(?:\((?P<times>[1-4])\))?", re.ASCII)
 
 
 class Hop(NamedTuple):

@@ -1,13 +1,16 @@
-"""Position IDs: published strings, round trips, and what is refused."""
+"""Position and Match IDs: published strings, round trips, and what is refused."""
 
 import base64
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from notation.games import states
 from rules.strategies import placements
 
-from nardy.notation.ids import from_position_id, position_id
+from nardy.notation.ids import from_match_id, from_position_id, match_id, position_id
+from nardy.notation.state import MatchState
 from nardy.rules.board import Boards, make_board, start_board
 from nardy.rules.variants import variant
 
@@ -72,3 +75,72 @@ def test_both_sides_on_one_point_is_refused() -> None:
 def test_sixteen_checkers_have_no_id() -> None:
     with pytest.raises(ValueError, match="not 16"):
         position_id(make_board({6: 15, 5: 1}, {1: 1}))
+
+
+# --- Match IDs -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        (
+            "QYkqASAAIAAA",
+            MatchState(cube=2, owner=0, on_roll=1, dice=(5, 2), length=9, points=(2, 4)),
+        ),
+        ("cAkAAAAAAAAA", MatchState(on_roll=1, jacoby=True)),
+        ("MIEFAAAAAAAA", MatchState(on_roll=0, dice=(3, 1), jacoby=True)),
+        ("cIgUAAAAAAAA", MatchState(on_roll=1, dice=(1, 5), jacoby=True, game="none")),
+        # shown by gnubg 1.07: Jacoby off, a double offered, a gammon resigned after 4-2
+        ("UQkAAAAAAAAE", MatchState(cube=2, owner=1, on_roll=1)),
+        ("cBGgAAAAAAAA", MatchState(on_roll=1, doubled=True, length=5)),
+        (
+            "QUGqAAAAAAAA",
+            MatchState(cube=2, owner=0, on_roll=1, dice=(4, 2), resigned=2, length=5),
+        ),
+    ],
+)
+def test_published_match_ids(text: str, state: MatchState) -> None:
+    assert from_match_id(text) == state
+    assert match_id(state) == text
+
+
+def test_the_last_bit_says_nothing_of_a_match() -> None:
+    assert from_match_id("cAngABAAEAAE") == from_match_id("cAngABAAEAAA")
+
+
+@given(states())
+def test_match_ids_go_round(state: MatchState) -> None:
+    text = match_id(state)
+    assert len(text) == 12
+    assert from_match_id(text) == state
+
+
+@given(st.binary(min_size=9, max_size=9))
+def test_any_nine_bytes_are_a_match_id_or_refused(data: bytes) -> None:
+    text = base64.b64encode(data).decode()
+    try:
+        state = from_match_id(text)
+    except ValueError as error:
+        assert repr(text) in str(error)
+    else:
+        assert from_match_id(match_id(state)) == state
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("QYkqASAAIAA", "12 characters"),
+        ("QYkqASAAIAA=", "A-Z a-z 0-9"),
+        ("QYkqASAAIAA?", "A-Z a-z 0-9"),
+        ("QYkqASAAIAD4", "left over"),
+        ("cAcAAAAAAAAA", "unknown state"),
+        ("YAkAAAAAAAAA", "numbered 0 and 1"),
+        ("cAk+AAAAAAAA", "dice show 1 to 6"),
+        ("cAkEAAAAAAAA", "dice show 1 to 6"),
+        ("8AkAAAAAAAAA", "no Crawford game"),
+    ],
+)
+def test_match_ids_refused_in_one_sentence(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why) as refusal:
+        from_match_id(text)
+    assert repr(text) in str(refusal.value)
