@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nardy.net.features import FEATURES, feature_rows
+from nardy.net.features import FEATURES, PAIR_ROWS, feature_rows
 from nardy.net.net import Layer, Net
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, flip, points_won, start_board
@@ -15,9 +15,14 @@ SHORT = variant("short")
 
 
 def make_net(
-    width: int, tail: Sequence[int] = (16,), phases: int = 2, seed: int = 0, game: Variant = SHORT
+    width: int,
+    tail: Sequence[int] = (16,),
+    phases: int = 2,
+    seed: int = 0,
+    game: Variant = SHORT,
+    pairs: int | None = None,
 ) -> Net:
-    """A net of random weights, biases included."""
+    """A net of random weights, biases included; a third of its units see pairs unless told."""
     rng = np.random.default_rng(seed)
 
     def normal(*shape: int) -> np.ndarray:
@@ -29,7 +34,8 @@ def make_net(
         [(normal(a, b), normal(b)) for a, b in zip(sizes, sizes[1:], strict=False)]
         for _ in range(phases)
     ]
-    return Net.build(game, table, normal(width), tails)
+    seen = normal(PAIR_ROWS, width // 3 if pairs is None else pairs)
+    return Net.build(game, table, normal(width), tails, pairs=seen)
 
 
 def play_out(game: Variant, games: int, turns: int) -> tuple[Boards, np.ndarray, Boards]:

@@ -3,6 +3,10 @@
 A board has 26 cells; two more count the checkers borne off, the mover's (26) and the opponent's
 (27). Training sees tied features of each cell, which generalise to counts never met; folding
 them with the first layer's weights gives one table row a (cell, count).
+
+A net may also see pairs of cells that lie up to six apart, where neither is empty: who stands on
+each, one checker or more. Shots, primes and anchors are pairs. They feed the first `pairs` units
+of the first layer and stay additive: a changed cell touches a dozen rows of the pair table.
 """
 
 import numpy as np
@@ -19,6 +23,12 @@ COUNTS = 31
 
 OWN_OFF, OPPONENT_OFF = 26, 27
 STEPS = (1, 2, 3, 4)
+PAIR_REACH = 6
+CODES = 4
+"""What a pair sees of a cell: 0 own blot, 1 own point, 2 opponent's blot, 3 his point."""
+PAIR_SHAPE = (26, PAIR_REACH, CODES, CODES)
+"""The pair table's axes but its last: lower cell, distance - 1, code there, code of the upper."""
+PAIR_ROWS = 26 * PAIR_REACH * CODES * CODES
 _PER_SIDE = len(STEPS) + 1
 _PIP_SCALE = 50.0
 
@@ -85,6 +95,32 @@ def turn_table(table: NDArray[np.float32]) -> NDArray[np.float32]:
     turned[:26] = table[25::-1, ::-1]
     turned[OWN_OFF], turned[OPPONENT_OFF] = table[OPPONENT_OFF], table[OWN_OFF]
     return turned
+
+
+def turn_pairs(table: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The pair table [PAIR_ROWS, U] for boards in the view of the player who is *not* on roll."""
+    pairs = table.reshape(*PAIR_SHAPE, -1)
+    turned = np.zeros_like(pairs)
+    other_side = [2, 3, 0, 1]
+    for distance in range(1, PAIR_REACH + 1):
+        lower = np.arange(26 - distance)
+        seen = pairs[25 - distance - lower, distance - 1]  # [cells, code of it, code of the upper]
+        turned[lower, distance - 1] = seen[:, other_side][:, :, other_side].swapaxes(1, 2)
+    return turned.reshape(table.shape)
+
+
+def pair_index(boards: Boards) -> NDArray[np.int64]:
+    """int64[N, 26 * 6]: rows of the pair table of each board's pairs of cells; PAIR_ROWS, one
+    beyond the last, where a cell is empty or lies off the board."""
+    codes = np.where(boards < 0, 2, 0) + (np.abs(boards) > 1)
+    rows = np.full((len(boards), 26, PAIR_REACH), PAIR_ROWS)
+    for distance in range(1, PAIR_REACH + 1):
+        lower, upper = codes[:, :-distance], codes[:, distance:]
+        first = (np.arange(26 - distance) * PAIR_REACH + distance - 1) * CODES**2
+        both = (boards[:, :-distance] != 0) & (boards[:, distance:] != 0)
+        found = first + lower * CODES + upper
+        rows[:, : 26 - distance, distance - 1] = np.where(both, found, PAIR_ROWS)
+    return rows.reshape(len(boards), -1)
 
 
 def step_table(table: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -4,12 +4,15 @@ A position's first-layer sum is bias + the table rows of its cells. An afterstat
 parent in two to eight cells, so its sum is its parent's plus those cells' differences.
 """
 
+from typing import Any
+
 import numpy as np
 
 from nardy.rules.hitting import lowest_bit
 from nardy.rules.kernel import float_kernel, kernel
 
-# In the loops below an array is indexed as table[row, k]: a view of the row would be counted in
+# In the loops below k counts from 0, since an index that might be negative keeps a loop from
+# vectorising, and an array is indexed as table[row, k]: a view of the row would be counted in
 # and out atomically, which costs as much as adding it. Counts are widened to int32 so that the
 # loops over cells vectorise.
 
@@ -84,6 +87,15 @@ def borne_off(board, checkers, sign):
     return left
 
 
+@kernel
+def same_board(boards, i, j):
+    """Whether boards i and j are the same."""
+    different = np.int32(0)
+    for cell in range(26):
+        different |= np.int32(boards[i, cell] != boards[j, cell])
+    return different == 0
+
+
 @float_kernel
 def accumulate(board, checkers, table, bias, total):
     """total = bias + the table rows, cell * 31 + count + 15, of cells and checkers borne off."""
@@ -101,19 +113,21 @@ def accumulate(board, checkers, table, bias, total):
 
 @kernel
 def list_steps(parents, i, children, j, checkers, parent_off, leave, arrive):
-    """Rows of the step table that lead from parent i to child j; how many of each kind.
+    """Rows of the step table that lead from parent i to child j: how many of each kind, and the
+    cells that differ as bits.
 
     Step row cell * 31 + count + 15 is what the sum gains when the count of `cell` falls by one
     from `count`; it loses as much when the count rises to it. A checker that moves, or is hit, or
     is borne off, makes one count fall and one rise, so there are as many of one kind as the other.
     leave, arrive: int64[32], filled up to an even number with rows that cancel.
     """
-    changed = np.int32(0)
+    differ = np.int32(0)
     left = np.int32(0)
     for cell in range(26):
         count = np.int32(children[j, cell])
-        changed |= np.int32(count != parents[i, cell]) << np.int32(cell)
+        differ |= np.int32(count != parents[i, cell]) << np.int32(cell)
         left += max(count, np.int32(0))
+    changed = differ
     falls = 0
     rises = 0
     while changed:
@@ -133,21 +147,151 @@ def list_steps(parents, i, children, j, checkers, parent_off, leave, arrive):
     while falls == 0 or falls & 1:
         leave[falls] = arrive[falls] = 0
         falls += 1
-    return falls
+    return falls, differ
+
+
+def pair_memory(units: int, width: int) -> Any:
+    """Scratch for nets whose first `units` of `width` see pairs, as the kernels below take it.
+
+    codes int64[26] of a parent; changed int64[2, 26], cells of a child and their codes; weights
+    float32[104, units], what a cell with a code makes of its neighbours in the parent; known
+    bool[104], which of them are made; extra float32[width], zero beyond the units.
+    """
+    return (
+        np.empty(26, np.int64),
+        np.empty((2, 26), np.int64),
+        np.empty((26 * 4, units), np.float32),
+        np.zeros(26 * 4, np.bool_),
+        np.zeros(width, np.float32),
+    )
+
+
+# A kernel that is called for each afterstate takes pair_memory's arrays one by one: to take a
+# tuple apart, too, counts each array in and out atomically.
+
+
+@kernel
+def pair_code(count):
+    """What pairs see of a cell with that count (features.CODES), -1 where it is empty."""
+    if count == 0:
+        return -1
+    return int(count < 0) * 2 + int(abs(np.int32(count)) > 1)
+
+
+@kernel
+def pair_row(a, code_a, b, code_b):
+    """The row of the pair table of two cells that are not empty, whichever is the lower."""
+    if a < b:
+        return ((a * 6 + b - a - 1) * 4 + code_a) * 4 + code_b
+    return ((b * 6 + a - b - 1) * 4 + code_b) * 4 + code_a
 
 
 @float_kernel
-def store_two(base, step, leave, arrive, first, half, floats, halves, slot):
-    """Row `slot` of `floats` (or, rounded, of `halves`) = max(base + two pairs of steps, 0)."""
+def accumulate_pairs(boards, i, pairs, codes, known, total):
+    """Add the pairs of board i to the first units of `total`, and remember it as a parent.
+
+    pairs: float32[PAIR_ROWS, U].
+    """
+    if pairs.shape[1] == 0:
+        return
+    known[:] = False
+    for cell in range(26):
+        codes[cell] = pair_code(boards[i, cell])
+    for a in range(26):
+        for b in range(a + 1, min(a + 7, 26)):
+            if codes[a] >= 0 and codes[b] >= 0:
+                row = pair_row(a, codes[a], b, codes[b])
+                for k in range(pairs.shape[1]):
+                    total[k] += pairs[row, k]
+
+
+@float_kernel
+def weigh(cell, code, pairs, codes, weights, known):
+    """Make the row of weights with what `cell`, if it had `code`, would make of the parent's other
+    cells."""
+    at = cell * 4 + code
+    known[at] = True
+    for k in range(pairs.shape[1]):
+        weights[at, k] = 0
+    for other in range(max(cell - 6, 0), min(cell + 7, 26)):
+        if other != cell and codes[other] >= 0:
+            row = pair_row(cell, code, other, codes[other])
+            for k in range(pairs.shape[1]):
+                weights[at, k] += pairs[row, k]
+
+
+@float_kernel
+def pairs_of_child(children, j, differ, pairs, codes, changed, weights, known, extra):
+    """extra = what the pairs of child j add to those of its parent (accumulate_pairs).
+
+    differ: the cells in which they differ, as bits. Each whose code changed takes its new weight
+    for its old one, as if its neighbours stood still; for two neighbours that both changed the
+    four pairs that they make set that right.
+    """
+    units = pairs.shape[1]
+    if units == 0:
+        return
+    for k in range(units):
+        extra[k] = 0
+    n = 0
+    while differ:
+        cell = lowest_bit(differ)
+        differ &= differ - 1
+        old = codes[cell]
+        new = pair_code(children[j, cell])
+        if new == old:
+            continue
+        if new >= 0:
+            come = cell * 4 + new
+            if not known[come]:
+                weigh(cell, new, pairs, codes, weights, known)
+            for k in range(units):
+                extra[k] += weights[come, k]
+        if old >= 0:
+            gone = cell * 4 + old
+            if not known[gone]:
+                weigh(cell, old, pairs, codes, weights, known)
+            for k in range(units):
+                extra[k] -= weights[gone, k]
+        for number in range(n):
+            other = changed[0, number]
+            if cell - other <= 6:
+                add_four(other, codes[other], changed[1, number], cell, old, new, pairs, extra)
+        changed[0, n] = cell
+        changed[1, n] = new
+        n += 1
+
+
+@float_kernel
+def add_four(a, old_a, new_a, b, old_b, new_b, pairs, extra):
+    """extra += the pairs (new a, new b) - (new a, old b) - (old a, new b) + (old a, old b)."""
+    for code_a in (new_a, old_a):
+        for code_b in (new_b, old_b):
+            if code_a >= 0 and code_b >= 0:
+                row = pair_row(a, code_a, b, code_b)
+                if (code_a == new_a) == (code_b == new_b):
+                    for k in range(pairs.shape[1]):
+                        extra[k] += pairs[row, k]
+                else:
+                    for k in range(pairs.shape[1]):
+                        extra[k] -= pairs[row, k]
+
+
+@float_kernel
+def store_two(base, extra, step, leave, arrive, first, half, floats, halves, slot):
+    """Row `slot` of `floats` (or, rounded, of `halves`) = max(base + two pairs of steps, 0).
+
+    extra: float32[H], what pairs add.
+    """
     n0, o0, n1, o1 = leave[first], arrive[first], leave[first + 1], arrive[first + 1]
     if half:
         for k in range(halves.shape[1]):
             x = base[k] + ((step[n0, k] - step[o0, k]) + (step[n1, k] - step[o1, k]))
-            halves[slot, k] = relu_bfloat16(x)
+            halves[slot, k] = relu_bfloat16(x + extra[k])
     else:
         for k in range(floats.shape[1]):
             x = base[k] + ((step[n0, k] - step[o0, k]) + (step[n1, k] - step[o1, k]))
-            floats[slot, k] = max(x, 0)
+            floats[slot, k] = max(x + extra[k], 0)
 
 
 @float_kernel
@@ -160,13 +304,17 @@ def add_two(base, step, leave, arrive, first, total):
 
 
 @float_kernel
-def first_layer(boards, checkers, table, bias, slots, total, half, floats, halves):
+def first_layer(
+    boards, checkers, table, bias, pairs, memory, slots, total, half, floats, halves
+):  # fmt: skip
     """The first layer's output for independent boards, each from all its cells.
 
-    table: float32[28 * 31, H]; total: float32[H], scratch.
+    table: float32[28 * 31, H]; pairs: float32[PAIR_ROWS, U]; total: float32[H], scratch.
     """
+    codes, _, _, known, _ = memory
     for i in range(boards.shape[0]):
         accumulate(boards[i], checkers, table, bias, total)
+        accumulate_pairs(boards, i, pairs, codes, known, total)
         slot = slots[i]
         if half:
             for k in range(total.shape[0]):
@@ -178,32 +326,37 @@ def first_layer(boards, checkers, table, bias, slots, total, half, floats, halve
 
 @float_kernel
 def first_layer_of_afterstates(
-    parents, children, offsets, checkers, table, step, bias, slots, totals, leave, arrive,
-    half, floats, halves,
+    parents, children, offsets, checkers, table, step, bias, pairs, memory, slots, totals,
+    leave, arrive, half, floats, halves,
 ):  # fmt: skip
     """The first layer's output for the children of each parent, by difference.
 
-    Both in the view of the player who moved, so `table` and `step` are turned ones
-    (features.turn_table, features.step_table).
+    Both in the view of the player who moved, so `table`, `step` and `pairs` are turned ones
+    (features.turn_table, features.step_table, features.turn_pairs).
     offsets: int64[B + 1], children of parent i at offsets[i] - offsets[0] onwards.
-    totals: three float32[H], leave and arrive: int64[32], scratch.
+    totals: three float32[H], leave and arrive: int64[32], memory: pair_memory(U, H), scratch.
     """
     sum0, sum1, sum2 = totals
+    codes, changed, weights, known, extra = memory
     row = 0
+    off = 0
     for i in range(parents.shape[0]):
-        accumulate(parents[i], checkers, table, bias, sum0)
-        off = borne_off(parents[i], checkers, 1)
+        if i == 0 or not same_board(parents, i - 1, i):  # one board comes with many rolls
+            accumulate(parents[i], checkers, table, bias, sum0)
+            accumulate_pairs(parents, i, pairs, codes, known, sum0)
+            off = borne_off(parents[i], checkers, 1)
         for _ in range(offsets[i + 1] - offsets[i]):
-            pairs = list_steps(parents, i, children, row, checkers, off, leave, arrive)
+            steps, differ = list_steps(parents, i, children, row, checkers, off, leave, arrive)
+            pairs_of_child(children, row, differ, pairs, codes, changed, weights, known, extra)
             slot = slots[row]
-            if pairs == 2:
-                store_two(sum0, step, leave, arrive, 0, half, floats, halves, slot)
+            if steps == 2:
+                store_two(sum0, extra, step, leave, arrive, 0, half, floats, halves, slot)
             else:
                 add_two(sum0, step, leave, arrive, 0, sum1)
-                for first in range(2, pairs - 2, 2):
+                for first in range(2, steps - 2, 2):
                     add_two(sum1, step, leave, arrive, first, sum2)
                     sum1, sum2 = sum2, sum1
-                store_two(sum1, step, leave, arrive, pairs - 2, half, floats, halves, slot)
+                store_two(sum1, extra, step, leave, arrive, steps - 2, half, floats, halves, slot)
             row += 1
 
 

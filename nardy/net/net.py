@@ -23,10 +23,13 @@ from nardy.net.features import (
     CELLS,
     COUNTS,
     FEATURE_VERSION,
+    PAIR_ROWS,
     cells_of,
+    pair_index,
     phases_of,
     step_table,
     table_index,
+    turn_pairs,
     turn_table,
 )
 from nardy.net.weights import read_tensors
@@ -46,7 +49,8 @@ class Net:
     """Weights of one value network.
 
     variant: the game it was trained for.
-    table: float32[28, 31, H]; bias: float32[H] (see features.py).
+    table: float32[28, 31, H]; bias: float32[H]; pairs: float32[PAIR_ROWS, U], for the first U
+    units (see features.py).
     tails: for each phase its layers; the last gives a logit for each of variant.outcomes.
     """
 
@@ -54,8 +58,10 @@ class Net:
     table: Floats
     bias: Floats
     tails: tuple[tuple[Layer, ...], ...]
+    pairs: Floats
     turned: Floats = field(repr=False)  # the table for boards seen by the player not on roll
     step: Floats = field(repr=False)  # and its differences between neighbouring counts
+    turned_pairs: Floats = field(repr=False)
     meta: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @staticmethod
@@ -65,11 +71,24 @@ class Net:
         bias: Floats,
         tails: Sequence[Sequence[Layer]],
         meta: dict[str, Any] | None = None,
+        pairs: Floats | None = None,
     ) -> "Net":
         """A net from its arrays."""
         layers = tuple(tuple(tail) for tail in tails)
         turned = turn_table(table)
-        return Net(game, table, bias, layers, turned, step_table(turned), meta or {})
+        if pairs is None:
+            pairs = np.empty((PAIR_ROWS, 0), np.float32)
+        return Net(
+            game,
+            table,
+            bias,
+            layers,
+            pairs,
+            turned,
+            step_table(turned),
+            turn_pairs(pairs),
+            meta or {},
+        )
 
     @staticmethod
     def load(path: str | Path) -> "Net":
@@ -93,8 +112,9 @@ class Net:
                 ]
                 for phase in range(meta["phases"])
             ]
-            _check_shapes(arrays["table"], arrays["bias"], tails, len(game.outcomes))
-            return Net.build(game, arrays["table"], arrays["bias"], tails, meta)
+            pairs = arrays.get("pairs")
+            _check_shapes(arrays["table"], arrays["bias"], pairs, tails, len(game.outcomes))
+            return Net.build(game, arrays["table"], arrays["bias"], tails, meta, pairs)
         except KeyError as error:
             raise ValueError(f"the net in {str(path)!r} lacks {error}") from None
         except (AttributeError, TypeError, ValueError) as error:
@@ -124,10 +144,18 @@ def _read_meta(path: Path) -> dict[str, Any]:
     return dict(meta)
 
 
-def _check_shapes(table: Floats, bias: Floats, tails: list[list[Layer]], outcomes: int) -> None:
+def _check_shapes(
+    table: Floats,
+    bias: Floats,
+    pairs: Floats | None,
+    tails: list[list[Layer]],
+    outcomes: int,
+) -> None:
     """Raise ValueError where arrays do not fit together, or there are none."""
     if table.shape[:2] != (CELLS, COUNTS) or table.shape[2:] != bias.shape or bias.ndim != 1:
         raise ValueError(f"its table {table.shape} and bias {bias.shape} do not fit together")
+    if pairs is not None and (pairs.shape[:1] != (PAIR_ROWS,) or pairs.shape[1:] > bias.shape):
+        raise ValueError(f"its pairs {pairs.shape} do not fit {PAIR_ROWS} rows, {len(bias)} units")
     if len(tails) not in (1, 2) or not tails[0]:
         raise ValueError(f"it has {len(tails)} tails of {len(tails[0]) if tails else 0} layers")
     for phase, tail in enumerate(tails):
@@ -199,6 +227,7 @@ class Evaluator:
         self._logits = np.empty((rows, outcomes), np.float32)
         self._totals = tuple(np.empty((3, width), np.float32))
         self._changes = np.empty((2, 32), np.int64)
+        self._pair_memory = kernels.pair_memory(net.pairs.shape[1], len(net.bias))
         self._slots = np.empty(rows, np.int64)
         self._counts = np.zeros(len(net.tails), np.int64)
         self._won = np.empty(rows, np.int8)
@@ -269,6 +298,8 @@ class Evaluator:
                 net.variant.checkers,
                 _rows(net.table),
                 net.bias,
+                net.pairs,
+                self._pair_memory,
                 slots,
                 self._totals[0],
                 *self._activations(),
@@ -291,6 +322,8 @@ class Evaluator:
                 _rows(net.turned),
                 _rows(net.step),
                 net.bias,
+                net.turned_pairs,
+                self._pair_memory,
                 slots,
                 self._totals,
                 *self._changes,
@@ -347,6 +380,11 @@ def first_layer(net: Net, boards: Boards) -> Floats:
     total = np.repeat(net.bias[None], len(boards), 0)
     for cell in range(CELLS):
         total += rows[index[:, cell]]
+    units = net.pairs.shape[1]
+    if units:
+        pairs = np.concatenate([net.pairs, np.zeros((1, units), np.float32)])
+        for column in pair_index(boards).T:
+            total[:, :units] += pairs[column]
     return np.maximum(total, 0, out=total)
 
 

@@ -11,15 +11,21 @@ from nardy.net.features import (
     FEATURES,
     OPPONENT_OFF,
     OWN_OFF,
+    PAIR_REACH,
+    PAIR_ROWS,
+    PAIR_SHAPE,
     cells_of,
     feature_names,
     feature_rows,
+    pair_index,
     phases_of,
     step_table,
     table_index,
+    turn_pairs,
     turn_table,
 )
 from nardy.rules.board import Boards, flip, make_board, pip_counts, start_board
+from train.encode import encode_pairs
 
 Turns = tuple[Boards, np.ndarray]
 
@@ -89,6 +95,43 @@ def test_steps_add_up_to_the_differences_of_rows() -> None:
     for count in range(1, COUNTS):
         assert (step[:, count] == table[:, count - 1] - table[:, count]).all()
     np.testing.assert_allclose(step[:, 1:].sum(1), table[:, 0] - table[:, -1], atol=1e-4)
+
+
+def pairs_seen(board: np.ndarray) -> set[tuple[int, int, int, int]]:
+    """(lower cell, distance - 1, code of it, code of the upper), by the words of features.py."""
+
+    def code(count: int) -> int:
+        return (0 if count > 0 else 2) + (abs(count) > 1)
+
+    return {
+        (a, b - a - 1, code(int(board[a])), code(int(board[b])))
+        for a in range(26)
+        for b in range(a + 1, 26)
+        if b - a <= PAIR_REACH and board[a] and board[b]
+    }
+
+
+def test_pairs_are_those_of_two_cells_near_each_other(turns: Turns) -> None:
+    boards = turns[0][::10]
+    for board, index in zip(boards, pair_index(boards), strict=True):
+        rows = index[index < PAIR_ROWS]
+        assert len(set(rows.tolist())) == len(rows)
+        found = set(zip(*np.array(np.unravel_index(rows, PAIR_SHAPE)).tolist(), strict=True))
+        assert found == pairs_seen(board)
+        listed, begin = encode_pairs(board[None])
+        assert sorted(listed.tolist()) == sorted(rows.tolist()) and begin.tolist() == [0]
+    listed, begin = encode_pairs(boards)
+    assert np.diff([*begin, len(listed)]).tolist() == [len(pairs_seen(board)) for board in boards]
+
+
+def test_turned_pairs_price_the_other_side(turns: Turns) -> None:
+    boards, pairs = turns[0][::20], make_net(9).pairs
+
+    def sums(table: np.ndarray, boards: Boards) -> np.ndarray:
+        return np.concatenate([table, np.zeros((1, 3), np.float32)])[pair_index(boards)].sum(1)
+
+    found = sums(turn_pairs(pairs), boards)
+    np.testing.assert_allclose(found, sums(pairs, flip(boards)), atol=1e-4)
 
 
 def test_a_race_is_contact_no_more(turns: Turns) -> None:

@@ -52,6 +52,7 @@ def test_a_net_comes_back_as_it_was(tmp_path: Path, phases: int, tail: tuple[int
     write_net(tmp_path, net, {"games": 5})
     found = Net.load(tmp_path)
     assert found.variant == game and found.meta["games"] == 5
+    assert (found.pairs == net.pairs).all() and found.pairs.shape[1] == 5
     boards, _, _ = play_out(game, games=5, turns=5)
     assert (found.outcomes(boards) == net.outcomes(boards)).all()
 
