@@ -1,8 +1,9 @@
-"""The command line: nardy play | move | show | tables.
+"""The command line: nardy play | move | rollout | show | tables.
 
     nardy play --net checkpoints/short-01 --ply 1
     nardy move --position 4HPwATDgc/ABMA --dice 31
-    nardy show --position 4HPwATDgc/ABMA
+    nardy show --position "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:3:0:10"
+    nardy rollout --position 4HPwATDgc/ABMA --dice 31 --plies 7
     nardy tables --points 8
 
 Without --net the folder in NARDY_NET is used, else the newest net in checkpoints/ and runs/.
@@ -23,12 +24,14 @@ from numpy.typing import NDArray
 
 from nardy import __version__
 from nardy.notation.ids import from_position_id
+from nardy.notation.positions import describe, read_position
 from nardy.play import bearoff, terminal
 from nardy.play.bearoff_make import POINTS, Progress
 from nardy.play.board_text import draw
 from nardy.play.player import Player, cumulative
+from nardy.play.rollout import GAMES, RolledOut, rollout, rollout_plays
 from nardy.play.search import PLIES
-from nardy.rules.board import check_board, check_dice
+from nardy.rules.board import check_board, check_dice, flip
 from nardy.rules.variants import names, variant
 
 
@@ -75,10 +78,32 @@ def _parser() -> argparse.ArgumentParser:
     move.add_argument("--json", action="store_true", help="print one JSON object")
     move.set_defaults(run=_move)
 
+    games = commands.add_parser(
+        "rollout",
+        help="play a position, or the best plays of a roll, out many times",
+        epilog="example: nardy rollout --position 4HPwATDgc/ABMA --dice 31 --plies 7",
+    )
+    games.add_argument("--position", required=True, metavar="ID", help="gnubg Position ID")
+    games.add_argument("--dice", metavar="31", help="roll out the best plays of this roll")
+    games.add_argument("--plays", type=int, default=3, help="how many plays, the best by the net")
+    games.add_argument("--games", type=int, default=GAMES, help="for each, at most")
+    games.add_argument("--plies", type=int, help="turns after which games are cut off")
+    games.add_argument("--stderr", type=float, help="standard error at which to stop, in points")
+    games.add_argument("--seed", type=int, default=0, help="of the dice")
+    games.add_argument("--threads", type=int, default=1)
+    _add_player(games)
+    games.add_argument("--json", action="store_true", help="print one JSON object")
+    games.set_defaults(run=_rollout)
+
     show = commands.add_parser(
         "show", help="draw a position", epilog="example: nardy show --position 4HPwATDgc/ABMA"
     )
-    show.add_argument("--position", required=True, metavar="ID", help="gnubg Position ID")
+    show.add_argument(
+        "--position",
+        required=True,
+        metavar="TEXT",
+        help="Position ID, Position ID:Match ID, XGID or FIBS board string",
+    )
     show.add_argument("--variant", choices=names(), default="short", help="sets the checker count")
     show.set_defaults(run=_show)
 
@@ -127,10 +152,55 @@ def _move(options: argparse.Namespace) -> None:
     print(json.dumps({**asked, "plays": plays}))
 
 
+def _rollout(options: argparse.Namespace) -> None:
+    player = _player(options)
+    names, result = _rolled_out(player, options)
+    rows = [
+        {
+            "name": names[i],
+            "equity": float(result.equities[i]),
+            "stderr": float(result.stderrs[i]),
+            "games": int(result.games[i]),
+            **cumulative(result.chances[i].astype(np.float32), player.net.variant.outcomes),
+        }
+        for i in np.argsort(-result.equities, kind="stable").tolist()
+    ]
+    if options.json:
+        asked = {name: getattr(options, name) for name in ("position", "dice", "plies", "seed")}
+        print(json.dumps({"variant": player.net.variant.name, **asked, "rollouts": rows}))
+        return
+    for row in rows:
+        print(
+            f"{row['name']:<24} {row['equity']:+.4f} ± {row['stderr']:.4f}  win {row['win']:6.1%}  "
+            f"gammon {row['win_gammon']:6.1%}  {row['games']} games"
+        )
+
+
+def _rolled_out(player: Player, options: argparse.Namespace) -> tuple[list[str], RolledOut]:
+    """What was rolled out, the position or the best plays of a roll, and the result."""
+    board = check_board(from_position_id(options.position), player.net.variant)
+    asked = {name: getattr(options, name) for name in ("plies", "stderr", "seed", "threads")}
+    asked |= {"tables": player.tables, "progress": _bar("rollout")}
+    if options.dice is None:
+        return ["on roll"], rollout(player.net, board[None], options.games, **asked)
+    if options.plays < 1:
+        raise ValueError(f"plays must be 1 or more, not {options.plays!r}")
+    plays = player.best(board, _dice(options.dice))[: options.plays]
+    results = np.stack([play.board for play in plays])
+    result = rollout_plays(player.net, results, options.games, **asked)
+    return [play.text for play in plays], result
+
+
 def _show(options: argparse.Namespace) -> None:
     game = variant(options.variant)
-    board = check_board(from_position_id(options.position), game)
-    print(draw(board, game.checkers, ("on roll", "opponent")))
+    position = read_position(options.position)
+    board, state = check_board(position.board, game), position.state
+    if state.on_roll == 1:
+        print(draw(board, game.checkers, ("on roll", "opponent")))
+    else:  # X stays X, at the bottom and with his own numbers
+        print(draw(flip(board), game.checkers, ("opponent", "on roll")))
+    if ":" in options.position:
+        print(describe(position))
     if bearoff.fits(game):
         tables = bearoff.Bearoff.load(game)
         if tables.covers(board[None])[0]:

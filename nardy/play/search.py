@@ -1,4 +1,4 @@
-"""Search: a net's values of many positions at once, at 0, 1 or 2 plies.
+"""Search: a net's values of many positions at once, at 0 to 3 plies.
 
     search = Search(net, ply=1)
     results = afterstates(boards, dice, net.variant)
@@ -9,13 +9,19 @@ Plies are counted as gnubg does. 0-ply is the net's static value of the position
 n-ply is the exact mean over the opponent's 21 rolls of the position after his reply to each, at
 n - 1 plies; he replies by static value. All is cubeless and from the mover's side.
 
+At 2 plies and more the reply is chosen among the few that a cheap look finds promising (look.py,
+LOOKS), and the replies of a search are kept until it ends, as every depth meets those of the one
+before it. At 1-ply every reply is priced.
+
 With `tables` a position that a bear-off table reaches has its exact chances at any ply.
 
 Values do not depend on the batch or the thread: what is kept is evaluated by ExactTail, and a
-BLAS only finds the replies that come near the best. Memory does not grow with the batch: CHUNK
-boards are rolled at a time at each depth. An object serves one thread.
+BLAS only finds the replies that come near the best. Evaluator memory does not grow with the batch:
+CHUNK boards are rolled at a time at each depth. An object serves one thread, and may have helpers.
 """
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +30,12 @@ from numpy.typing import NDArray
 from nardy.net.exact import ExactTail
 from nardy.net.net import Evaluator, Floats, Net
 from nardy.play.bearoff import Bearoff
+from nardy.play.look import Look
 from nardy.rules.batch import Afterstates, Workspace, afterstates
 from nardy.rules.board import Boards, flip, points_won
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
 
-PLIES = (0, 1, 2)
+PLIES = (0, 1, 2, 3)
 
 CLOSE = 1e-4
 """Points of equity within which a static choice is settled by `ExactTail`. Summing in another
@@ -48,9 +55,16 @@ class Filter(NamedTuple):
     margin: float
 
 
-FILTERS: tuple[Filter, ...] = (Filter(8, 0.2), Filter(4, 0.08))
+FILTERS: tuple[Filter, ...] = (Filter(8, 0.16), Filter(3, 0.05), Filter(2, 0.03))
 """FILTERS[n] picks the plays that go from n to n + 1 plies. gnubg's "normal" filter takes 8
 within 0.16 from 0 to 2 plies at once."""
+
+
+LOOKS = (6, 3)
+"""How many replies to each roll are priced at 2 plies and more: by the next player, and below."""
+
+GROWTH = 21
+"""How much longer than the last a next ply may take for each play: so many rolls."""
 
 
 class Priced(NamedTuple):
@@ -70,22 +84,34 @@ class Search:
         ply: int,
         filters: tuple[Filter, ...] | None = FILTERS,
         tables: Bearoff | None = None,
+        looks: tuple[int, ...] | None = LOOKS,
+        threads: int = 1,
     ) -> None:
         """filters: one for each ply, or None to look at every play in full depth.
         tables: of the net's game; they take the net's place where they reach.
+        looks: see LOOKS; None to price every reply.
+        threads: that share the plays which are looked at deeper; the values are the same.
 
-        Raises ValueError naming a depth that is not in PLIES.
+        Raises ValueError naming a depth that is not in PLIES, or a bad number of threads.
         """
         if ply not in PLIES:
-            raise ValueError(f"ply must be 0, 1 or 2, not {ply!r}")
+            raise ValueError(f"ply must be 0, 1, 2 or 3, not {ply!r}")
+        if threads < 1:
+            raise ValueError(f"threads must be 1 or more, not {threads!r}")
         self.net = net
         self.ply = ply
         self.filters = filters
         self.tables = tables
+        self._looks = looks if ply >= 2 else None
+        self._look = Look(net)
         self._fast = Evaluator(net)
         self._exact = Evaluator(net, ExactTail(net))
         self._points = np.array(net.variant.outcomes, np.float32)
         self._memory = Workspace()
+        self._known: dict[tuple[int | None, bytes], Boards] = {}
+        self._team = [
+            self, *(Search(net, ply, filters, tables, looks) for _ in range(threads - 1))
+        ]  # fmt: skip
 
     def best(self, parents: Boards, results: Afterstates) -> Rows:
         """int64[B], the row in `results` of each board's best play; the first of equals.
@@ -100,13 +126,15 @@ class Search:
         in_front = priced.plies == np.repeat(deepest, np.diff(offsets))
         return first_best(np.where(in_front, priced.values, -np.inf), offsets)
 
-    def price(self, results: Afterstates) -> Priced:
+    def price(self, results: Afterstates, seconds: float | None = None) -> Priced:
         """Every row of `results`, at the depth to which its play was looked at.
 
         The best play is the best of the deepest: values of two depths are not to be compared.
+        seconds: no deeper ply is begun that is expected to end later; how deep it goes then
+        depends on the clock.
         Raises ValueError as `best` does.
         """
-        return self._price(results, contested=False)
+        return self._price(results, contested=False, seconds=seconds)
 
     def chances(self, results: Boards, ply: int) -> Floats:
         """float32[N, K]: chances of `net.variant.outcomes` for the player who moved, at `ply`.
@@ -114,34 +142,89 @@ class Search:
         results: int8[N, 26], afterstates in his view; exact where he has finished (K14).
         chances(s, n) = Σ_r p(r) · chances of the other side (best static reply to r, n - 1).
         """
+        return self._chances(results, ply, 0)
+
+    def _chances(self, results: Boards, ply: int, depth: int) -> Floats:
+        """As `chances`, of positions that lie `depth` turns below those that are asked for."""
         won = points_won(results, self.net.variant)
         chances: Floats = (self._points == won[:, None]).astype(np.float32)
         going = np.flatnonzero((won == 0) & ~self._settle(results, chances))
         if ply == 0:
             chances[going] = self._exact.outcomes(flip(results[going]))[:, ::-1]
             return chances
+        most = self._looks[min(depth, len(self._looks) - 1)] if self._looks else None
         for begin in range(0, len(going), CHUNK):
             rows = going[begin : begin + CHUNK]
-            replies = self.replies(flip(results[rows]))
-            theirs = self.chances(replies.reshape(-1, 26), ply - 1)
+            boards = flip(results[rows])
+            # those of the last depth are too many to keep, and are not met again
+            kept = depth + 1 < self.ply
+            replies = self._kept_replies(boards, most) if kept else self.replies(boards, most)
+            theirs = self._chances(replies.reshape(-1, 26), ply - 1, depth + 1)
             by_roll = theirs[:, ::-1].reshape(*replies.shape[:2], -1)
             chances[rows] = (by_roll * ROLL_CHANCES[:, None]).sum(1)
         return chances
 
-    def replies(self, boards: Boards) -> Boards:
+    def replies(self, boards: Boards, most: int | None = None) -> Boards:
         """int8[B, 21, 26]: where the player on roll goes with each of dice.ROLLS, by static value.
 
         boards: int8[B, 26] in his view, before the roll; so are the results.
+        most: price only so many replies to each roll, those that a cheap look finds promising.
         """
         moved = np.empty((len(boards) * len(ROLLS), 26), np.int8)
         for begin in range(0, len(boards), CHUNK):
             part = boards[begin : begin + CHUNK]
-            parents, dice = np.repeat(part, len(ROLLS), 0), np.tile(ROLLS, (len(part), 1))
-            results = afterstates(parents, dice, self.net.variant, self._memory)
+            parents, results = self.every_roll(part, most)
             first = begin * len(ROLLS)
             rows = self._static_best(parents, results)
             moved[first : first + len(parents)] = results.boards[rows]
         return moved.reshape(len(boards), len(ROLLS), 26)
+
+    def every_roll(self, boards: Boards, most: int | None = None) -> tuple[Boards, Afterstates]:
+        """The boards, int8[21 B, 26], each repeated for dice.ROLLS, and the results of each.
+
+        most: as in `replies`. The results are good until the next call of this object.
+        """
+        parents, dice = np.repeat(boards, len(ROLLS), 0), np.tile(ROLLS, (len(boards), 1))
+        results = afterstates(parents, dice, self.net.variant, self._memory)
+        if most is not None:
+            known = None if self.tables is None else self.tables.covers(results.boards)
+            results = self._look.few(boards, results, most, known)
+        return parents, results
+
+    def choose(self, parents: Boards, results: Afterstates) -> tuple[Rows, Floats]:
+        """The best row for each parent by static value, and the mover's chances there.
+
+        int64[B]; float32[B, K], exact where the game is over or a table reaches. For play in
+        bulk: last bits, and with them near ties, depend on the batch.
+        """
+        best, theirs = self._fast.choose(parents, results)
+        chances: Floats = np.ascontiguousarray(theirs[:, ::-1])
+        if self.tables is not None:
+            known = self.tables.covers(results.boards)
+            counts = np.diff(results.offsets)
+            near = np.flatnonzero(np.logical_or.reduceat(known, results.offsets[:-1]))
+            if len(near):
+                rows = np.flatnonzero(np.repeat(np.isin(np.arange(len(counts)), near), counts))
+                some = Afterstates(results.boards[rows], _offsets(counts[near]))
+                values = self._values(self._fast, parents[near], some)
+                best[near] = rows[first_best(values, some.offsets)]
+                chosen = results.boards[best[near]]
+                fresh: Floats = self._fast.outcomes(flip(chosen))[:, ::-1].copy()
+                self._settle(chosen, fresh)
+                chances[near] = fresh
+        won = points_won(results.boards[best], self.net.variant)
+        over = won > 0
+        chances[over] = self._points == won[over, None]
+        return best, chances
+
+    def _kept_replies(self, boards: Boards, most: int | None) -> Boards:
+        """As `replies`; what this search has met before is not worked out again."""
+        keys = [(most, board.tobytes()) for board in boards]
+        new = {key: i for i, key in enumerate(keys) if key not in self._known}
+        if new:
+            found = self.replies(boards[list(new.values())], most)
+            self._known.update(zip(new, found, strict=True))
+        return np.stack([self._known[key] for key in keys])
 
     def static_values(self, results: Boards) -> Floats:
         """float32[N]: static values of afterstates, int8[N, 26], for the player who moved."""
@@ -183,25 +266,48 @@ class Search:
             best[tied] = rows[first_best(values, close.offsets)]
         return best
 
-    def _price(self, results: Afterstates, contested: bool) -> Priced:
+    def _price(self, results: Afterstates, contested: bool, seconds: float | None = None) -> Priced:
         """contested: a board with one play left in front is not looked at any deeper."""
+        began = time.perf_counter()
         chances = self.chances(results.boards, 0)
         values: Floats = (chances * self._points).sum(-1)
         _check_numbers(values)
         priced = Priced(values, chances, np.zeros(len(values), np.int8))
         counts = np.diff(results.offsets)
         owners, rows = np.repeat(np.arange(len(counts)), counts), np.arange(len(values))
+        spent = time.perf_counter() - began
         for ply in range(1, self.ply + 1):
+            before = len(rows)
             if self.filters is not None:
                 rows = _promising(values, owners, rows, self.filters[ply - 1])
             elif ply < self.ply:
                 continue
             if contested:
                 rows = rows[np.bincount(owners[rows], minlength=len(counts))[owners[rows]] > 1]
-            chances[rows] = self.chances(results.boards[rows], ply)
+            ply_began = time.perf_counter()
+            expected = GROWTH * spent * len(rows) / max(before, 1)
+            if seconds is not None and ply_began - began + expected > seconds:
+                break
+            chances[rows] = self._deeper(results.boards[rows], ply)
             values[rows] = (chances[rows] * self._points).sum(-1)
             priced.plies[rows] = ply
+            spent = time.perf_counter() - ply_began
+        for search in self._team:
+            search._known.clear()
         return priced
+
+    def _deeper(self, results: Boards, ply: int) -> Floats:
+        """As `chances`, by all threads."""
+        team = self._team[: len(results)]
+        if len(team) < 2:
+            return self.chances(results, ply)
+        parts = [results[number :: len(team)] for number in range(len(team))]
+        chances = np.empty((len(results), len(self._points)), np.float32)
+        with ThreadPoolExecutor(len(team)) as pool:
+            found = pool.map(lambda search, part: search.chances(part, ply), team, parts)
+            for number, part in enumerate(found):
+                chances[number :: len(team)] = part
+        return chances
 
 
 def _check_numbers(values: Floats) -> None:

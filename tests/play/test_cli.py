@@ -35,6 +35,23 @@ def test_move_ranks_the_plays(
         assert 1 >= play["win"] >= play["win_gammon"] >= play["win_backgammon"] >= 0
 
 
+def test_rollout_ranks_plays_or_prices_a_position(
+    net_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["rollout", "--position", START, "--net", str(net_folder), "--games", "8"]
+    asked += ["--plies", "2", "--seed", "5"]
+    assert main([*asked, "--dice", "31", "--plays", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert main([*asked, "--dice", "31", "--plays", "2", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rollouts"]
+    assert len(rows) == 2 and rows[0]["equity"] >= rows[1]["equity"]
+    for line, row in zip(lines, rows, strict=True):
+        assert line.startswith(row["name"]) and line.endswith("8 games")
+        assert f"{row['equity']:+.4f} ± {row['stderr']:.4f}" in line
+    assert main(asked) == 0
+    assert capsys.readouterr().out.startswith("on roll")
+
+
 @pytest.mark.parametrize("dice", ["31", "13", "3-1", "3,1", "1 3"])
 def test_dice_have_many_spellings(
     net_folder: Path, dice: str, capsys: pytest.CaptureFixture[str]
@@ -57,7 +74,15 @@ def test_dice_have_many_spellings(
         (["move", "--dice", "31"], "--position"),
         (["play"], "make train"),
         (["play", "--net", "NET", "--variant", "hyper"], "plays short, not hyper"),
-        (["play", "--net", "NET", "--ply", "3"], "3"),
+        (["play", "--net", "NET", "--ply", "4"], "4"),
+        (["rollout", "--position", START, "--net", "NET", "--games", "1"], "games must be"),
+        (["rollout", "--position", START, "--net", "NET", "--plies", "0"], "plies must be"),
+        (["rollout", "--position", START, "--net", "NET", "--stderr", "-1"], "stderr must be"),
+        (["rollout", "--position", START, "--net", "NET", "--threads", "0"], "threads must be"),
+        (
+            ["rollout", "--position", START, "--dice", "31", "--plays", "0", "--net", "NET"],
+            "plays must be",
+        ),
         (["play", "--seed", "many"], "'many'"),
         (["dance"], "dance"),
         ([], "COMMAND"),
@@ -124,7 +149,7 @@ def test_the_net_is_found(
     assert main([*asked, "--net", str(net_folder)]) == 0
 
 
-@pytest.mark.parametrize("command", ["play", "move", "show"])
+@pytest.mark.parametrize("command", ["play", "move", "rollout", "show"])
 def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as leaving:
         main([command, "--help"])

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from random_nets import play_out
 
 from nardy.net.net import Net, outcomes_by_numpy
-from nardy.play.player import Player, cumulative
+from nardy.play.player import LEVELS, Player, cumulative
 from nardy.play.search import FILTERS, Filter, Search
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, flip, make_board, points_won, start_board
@@ -131,12 +132,71 @@ def test_a_folder_plays_like_its_net(net: Net, net_folder: Path) -> None:
 
 
 def test_bad_input_is_named(net: Net) -> None:
-    with pytest.raises(ValueError, match="ply must be 0, 1 or 2, not 3"):
-        Player(net, ply=3)
+    with pytest.raises(ValueError, match="ply must be 0, 1, 2 or 3, not 4"):
+        Player(net, ply=4)
+    with pytest.raises(ValueError, match="level must be one of beginner, .*, world, not 'poor'"):
+        Player(net, level="poor")
+    with pytest.raises(ValueError, match="seconds must be above 0, not 0"):
+        Player(net).best(start_board(SHORT), roll(3, 1), seconds=0)
     with pytest.raises(ValueError, match="two dice"):
         Player(net).best(start_board(SHORT), roll(0, 7))
     with pytest.raises(ValueError, match="opponent has no checker left"):
         Player(net).best(make_board({6: 1}, {}), roll(2, 1))
+
+
+# ---------------------------------------------------------------- levels
+
+
+def test_levels_ascend() -> None:
+    levels = list(LEVELS.values())
+    assert levels == sorted(levels, key=lambda level: (level.ply, -level.noise))
+    assert len(set(levels)) == len(levels)
+
+
+def test_a_weaker_level_gives_away_more(net: Net) -> None:
+    """By the judgement of the net itself, over the plays of 60 positions."""
+    boards, dice, _ = play_out(SHORT, 60, 12)
+    boards, dice = boards[-60:], dice[-60:]
+    top = [Player(net).best(b, d)[0].equity for b, d in zip(boards, dice, strict=True)]
+    lost = []
+    for name, level in LEVELS.items():
+        if level.ply == 0:
+            player = Player(net, level=name, seed=3)
+            played = [player.best(b, d)[0].equity for b, d in zip(boards, dice, strict=True)]
+            lost.append(float(np.mean(np.subtract(top, played))))
+    assert lost == sorted(lost, reverse=True) and lost[0] > lost[1] > lost[2] > lost[-1] == 0
+
+
+def test_noise_is_normal_and_depends_on_seed_and_board_alone(net: Net) -> None:
+    boards = play_out(SHORT, 200, 12)[0]
+    player = Player(net, level="casual", seed=1)
+    errors = player._errors(boards)
+    _, firsts = np.unique(boards, axis=0, return_index=True)
+    spread = errors[firsts] / LEVELS["casual"].noise
+    assert len(firsts) > 1500
+    assert abs(spread.mean()) < 0.1 and abs(spread.std() - 1) < 0.1
+    assert (np.abs(spread) < 1).mean() == pytest.approx(0.683, abs=0.05)
+    assert (player._errors(boards[7:8]) == errors[7]).all()
+    assert (Player(net, level="casual", seed=2)._errors(boards) != errors).any()
+
+
+def test_a_level_ranks_alike_each_time_and_shows_the_nets_equities(net: Net) -> None:
+    board = start_board(SHORT)
+    honest = {play.text: play.equity for play in Player(net).best(board, roll(3, 1))}
+    ranked = Player(net, level="beginner", seed=5).best(board, roll(3, 1))
+    again = Player(net, level="beginner", seed=5).best(board, roll(1, 3))
+    assert [play.text for play in ranked] == [play.text for play in again]
+    assert {play.text: play.equity for play in ranked} == honest
+    assert [play.text for play in ranked] != list(honest)
+
+
+def test_threads_and_time(net: Net) -> None:
+    board = start_board(SHORT)
+    one = Player(net, ply=1).best(board, roll(6, 2))
+    two = Player(net, ply=1, threads=2).best(board, roll(6, 2), seconds=1e9)
+    assert [(p.text, p.equity, p.ply) for p in one] == [(p.text, p.equity, p.ply) for p in two]
+    hurried = Player(net, ply=1).best(board, roll(6, 2), seconds=1e-9)
+    assert {play.ply for play in hurried} == {0}
 
 
 def test_cumulative_numbers_nest() -> None:

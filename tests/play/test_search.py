@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from nardy.net.net import Net, outcomes_by_numpy
-from nardy.play.search import CHUNK, Filter, Search, first_best
+from nardy.play.bearoff import Bearoff
+from nardy.play.look import Look
+from nardy.play.search import CHUNK, LOOKS, Filter, Search, first_best
 from nardy.rules.batch import Afterstates, afterstates
 from nardy.rules.board import Boards, flip, make_board, points_won, start_board
 from nardy.rules.dice import ROLLS, random_words, roll
@@ -73,7 +75,7 @@ def test_two_plies(net: Net, board: Boards) -> None:
     """His reply is chosen by static value and priced at 1-ply."""
     results = afterstates(board[None], np.array([[2, 1]], np.uint8), SHORT)
     some = Afterstates(results.boards[:2], np.array([0, 2]))
-    priced = Search(net, 2, filters=None).price(some)
+    priced = Search(net, 2, filters=None, looks=None).price(some)
     np.testing.assert_allclose(
         priced.values, [slow_value(net, result, 2) for result in some.boards], atol=1e-5
     )
@@ -88,6 +90,98 @@ def slow_best(net: Net, plays: Boards, filters: tuple[Filter, ...]) -> int:
         left = [i for v, i in ranked[: bound.plays] if v >= ranked[0][0] - bound.margin]
         values = [slow_value(net, plays[i], ply) for i in left]
     return left[int(np.argmax(values))]
+
+
+def mean_over_rolls(net: Net, result: Boards) -> float:
+    """As slow_value at 1-ply, with the replies to a roll priced together."""
+    total = 0.0
+    for dice in ROLLS:
+        replies = afterstates(flip(result)[None], dice[None], SHORT).boards
+        won = points_won(replies, SHORT)
+        static = -(outcomes_by_numpy(net, flip(replies)).astype(float) @ POINTS)
+        total -= (1 if dice[0] == dice[1] else 2) / 36 * np.where(won > 0, won, static).max()
+    return total
+
+
+def test_one_ply_on_two_hundred_positions(net: Net) -> None:
+    boards = np.concatenate([positions(80, plies) for plies in (6, 30, 60)])
+    boards = boards[(boards < 0).any(1) & (boards > 0).any(1)][:200]
+    assert len(boards) == 200
+    slow = [mean_over_rolls(net, board) for board in boards]
+    values = Search(net, 1).chances(boards, 1) @ POINTS
+    np.testing.assert_allclose(values, slow, atol=1e-5)
+
+
+def slow_value_of_few(net: Net, result: Boards, ply: int, most: int) -> float:
+    """As slow_value, where replies are chosen among the `most` that score best."""
+    if ply == 0 or points_won(result, SHORT):
+        return slow_value(net, result, 0)
+    total, turned = 0.0, flip(result)[None]
+    every = afterstates(np.repeat(turned, 21, 0), ROLLS, SHORT)
+    scores = Look(net).scores(turned, every)
+    for i, dice in enumerate(ROLLS):
+        rows = list(range(every.offsets[i], every.offsets[i + 1]))
+        front = sorted(sorted(rows, key=lambda row: -scores[row])[:most])
+        static = [slow_value(net, every.boards[row], 0) for row in front]
+        reply = every.boards[front[int(np.argmax(static))]]
+        worth = slow_value_of_few(net, reply, ply - 1, LOOKS[1])
+        total -= (1 if dice[0] == dice[1] else 2) / 36 * worth
+    return total
+
+
+def test_two_plies_with_a_look(net: Net) -> None:
+    """A look of two replies and then three, and one so wide that it changes nothing."""
+    results = results_of(CONTACT[None])
+    some = Afterstates(results.boards[:2], np.array([0, 2]))
+    narrow = Search(net, 2, filters=None, looks=(2, LOOKS[1])).price(some)
+    slow = [slow_value_of_few(net, result, 2, 2) for result in some.boards]
+    np.testing.assert_allclose(narrow.values, slow, atol=1e-5)
+    wide = Search(net, 2, filters=None, looks=(999,)).price(some)
+    whole = Search(net, 2, filters=None, looks=None).price(some)
+    np.testing.assert_array_equal(wide.values, whole.values)
+    assert (narrow.values != whole.values).any()  # or nothing was left out
+
+
+def test_three_plies(net: Net) -> None:
+    result = make_board({6: 1, 5: 1}, {6: 1, 2: 1})
+    some = Afterstates(result[None], np.array([0, 1]))
+    priced = Search(net, 3, filters=None, looks=None).price(some)
+    assert priced.plies.tolist() == [3]
+    assert priced.values[0] == pytest.approx(slow_value(net, result, 3), abs=1e-5)
+
+
+def test_a_search_forgets_and_threads_change_nothing(net: Net) -> None:
+    boards = positions(3, 20)
+    results = results_of(boards)
+    one, three = Search(net, 2), Search(net, 2, threads=3)
+    first, again, shared = one.price(results), one.price(results), three.price(results)
+    for other in (again, shared):
+        for ours, theirs in zip(first, other, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    assert not one._known and not any(search._known for search in three._team)
+    assert three.best(boards, results).tolist() == one.best(boards, results).tolist()
+
+
+def test_time_decides_how_deep_it_goes(net: Net) -> None:
+    results = results_of(positions(1, 12))
+    search = Search(net, 2)
+    assert search.price(results, seconds=1e-9).plies.max() == 0
+    assert search.price(results, seconds=1e9).plies.max() == 2
+
+
+def test_choosing_in_bulk(net: Net, tables: Bearoff) -> None:
+    """The same plays as one at a time, with the chances of what was chosen."""
+    boards = np.concatenate([np.stack([RACE_END, CONTACT, LAST_ROLL]), positions(20, 30)])
+    parents, results = Search(net, 0).every_roll(boards)
+    assert parents.shape == (21 * len(boards), 26)
+    for exact in (None, tables):
+        search = Search(net, 0, tables=exact)
+        rows, chances = search.choose(parents, results)
+        values = search.chances(results.boards, 0) @ POINTS
+        chosen = search.chances(results.boards[rows], 0)
+        np.testing.assert_allclose(chances, chosen, atol=1e-5)
+        top = np.maximum.reduceat(values, results.offsets[:-1])
+        np.testing.assert_allclose(values[rows], top, atol=1e-5)
 
 
 def test_best_follows_the_filters(net: Net) -> None:
@@ -115,9 +209,9 @@ def test_depths_of_a_filtered_search(net: Net) -> None:
         assert priced.values[front] == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("ply", [0, 1])
+@pytest.mark.parametrize("ply", [0, 1, 2])
 def test_values_do_not_depend_on_the_batch(net: Net, ply: int) -> None:
-    boards = positions(CHUNK + 6 if ply == 0 else 12, 16)
+    boards = positions((CHUNK + 6, 12, 3)[ply], 16)
     results = results_of(boards)
     search = Search(net, ply)
     rows, priced = search.best(boards, results), search.price(results)
@@ -158,5 +252,7 @@ def test_nans_are_refused(net: Net, ply: int) -> None:
 
 
 def test_unknown_depth_is_named(net: Net) -> None:
-    with pytest.raises(ValueError, match="ply must be 0, 1 or 2, not 3"):
-        Search(net, 3)
+    with pytest.raises(ValueError, match="ply must be 0, 1, 2 or 3, not 4"):
+        Search(net, 4)
+    with pytest.raises(ValueError, match="threads must be 1 or more, not 0"):
+        Search(net, 1, threads=0)
