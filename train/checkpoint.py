@@ -20,6 +20,8 @@ from nardy.net.weights import read_tensors, write_tensors, write_whole
 from train.export import WEIGHTS, write_net
 
 Arrays = dict[str, np.ndarray[Any, Any]]
+AVERAGE = "average."
+"""Arrays of averaged weights are named so, beside those that are learnt, weight.NAME."""
 
 
 def resolve(path: str | Path) -> Path:
@@ -107,7 +109,8 @@ def network_weights(path: str | Path) -> Arrays:
     if not (folder / "state.safetensors").exists():
         return {}
     arrays = load(folder)[2]
-    return {k.removeprefix("weight."): v for k, v in arrays.items() if k.startswith("weight.")}
+    prefix = AVERAGE if any(name.startswith(AVERAGE) for name in arrays) else "weight."
+    return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
 
 
 def _sync_folder(folder: Path) -> None:

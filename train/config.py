@@ -61,6 +61,7 @@ class NetConfig:
 
     hidden: int = about("units of the first layer", 512)
     tail: list[int] = about("widths of the layers between it and the outcomes", [32, 32])
+    pairs: int = about("units of the first layer that see pairs of cells up to six apart", 0)
     phases: int = about("1: one tail; 2: contact and race have their own", 2)
 
 
@@ -71,6 +72,7 @@ class AlgoConfig:
     targets: str = about("td: returns of whole games; one_roll: exact means over 21 rolls", "td")
     share: float = about("of the run that the stage takes, beside those of the other stages", 1.0)
     label: float = about("one_roll: share of the positions played that get a target", 0.5)
+    replies: int = about("one_roll: replies to a roll that are priced, by a cheap look; 0: all", 0)
     reuse: float = about("how often a position is learnt from, on average", 1.0)
     memory: int = about("newest positions to draw from; 0: each once, in the next round", 0)
     lam: float = about("lambda of the returns, 0 to 1", 0.7)
@@ -81,6 +83,7 @@ class AlgoConfig:
     rate: float = about("Adam's step size at the start", 1e-3)
     final_rate: float = about("and at the end, falling geometrically", 1e-5)
     hot: float = about("share of the run at the first rate before it starts to fall", 0.2)
+    average: int = about("steps over which the weights played with are averaged; 0: none", 0)
     tables: bool = about("target the exact chances where a bear-off table reaches", False)
 
 
@@ -170,6 +173,11 @@ class Config:
                     f"{stage}.games_in_flight ({algo.games_in_flight}) must reach threads "
                     f"({self.threads})"
                 )
+            for name in ("replies", "average"):
+                if getattr(algo, name) < 0:
+                    raise ValueError(
+                        f"{stage}.{name} must be 0 or above, not {getattr(algo, name)!r}"
+                    )
             if algo.memory < 0 or (algo.reuse != 1 and algo.memory < algo.minibatch):
                 raise ValueError(
                     f"{stage}.memory must reach a minibatch ({algo.minibatch}) where reuse is not "
@@ -181,6 +189,11 @@ class Config:
             raise ValueError(f"seed must be 0 or above and below 2**63, not {self.seed!r}")
         if self.gauge_pairs < 2:
             raise ValueError(f"gauge_pairs must be at least 2, not {self.gauge_pairs!r}")
+        if not 0 <= self.net.pairs <= self.net.hidden:
+            raise ValueError(
+                f"net.pairs must lie between 0 and net.hidden ({self.net.hidden}), "
+                f"not {self.net.pairs!r}"
+            )
         if any(width < 1 for width in self.net.tail):
             raise ValueError(f"net.tail has widths above 0, not {list(self.net.tail)!r}")
         if not self.name or "/" in self.name or self.name.startswith("."):

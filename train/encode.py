@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy.net.features import FEATURES, feature_rows
-from nardy.net.kernels import borne_off
+from nardy.net.features import FEATURES, PAIR_REACH, feature_rows
+from nardy.net.kernels import borne_off, pair_code, pair_row
 from nardy.rules.board import Boards
 from nardy.rules.kernel import kernel
 
@@ -52,3 +52,27 @@ def encode(boards: Boards, checkers: int, out: NDArray[np.float32] | None = None
     # int64: uncompiled, numpy's int8 would overflow in the row numbers
     _encode(boards.astype(np.int64), checkers, *sparse_rows(), features)
     return features
+
+
+@kernel
+def _list_pairs(boards, codes, rows, begin):
+    n = 0
+    for i in range(boards.shape[0]):
+        begin[i] = n
+        for cell in range(26):
+            codes[cell] = pair_code(boards[i, cell])
+        for a in range(26):
+            for b in range(a + 1, min(a + 7, 26)):
+                if codes[a] >= 0 and codes[b] >= 0:
+                    rows[n] = pair_row(a, codes[a], b, codes[b])
+                    n += 1
+    return n
+
+
+def encode_pairs(boards: Boards) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows of the pair table of int8[N, 26] boards, int64[P], and where each board's begin,
+    int64[N] (features.pair_index without its empty pairs)."""
+    rows = np.empty(len(boards) * 26 * PAIR_REACH, np.int64)
+    begin = np.empty(len(boards), np.int64)
+    n = _list_pairs(boards, np.empty(26, np.int64), rows, begin)
+    return rows[:n], begin

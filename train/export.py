@@ -38,6 +38,8 @@ def write_net(folder: Path, net: Net, meta: dict[str, Any], dtype: str = "float3
         for number, (weight, bias) in enumerate(tail):
             tensors[f"tail.{phase}.{number}.weight"] = weight
             tensors[f"tail.{phase}.{number}.bias"] = bias
+    if net.pairs.shape[1]:
+        tensors["pairs"] = net.pairs
     kind = DTYPES[dtype]
     write_tensors(
         folder / "net.safetensors",

@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from nardy.net.features import FEATURES, feature_rows, phases_of
 from train.device import encode_on
-from train.encode import encode
+from train.encode import encode, encode_pairs
 from train.network import GRAIN, ValueNetwork
 from train.selfplay import Sample
 
@@ -40,7 +41,21 @@ class Learner:
         # fused: one kernel over all parameters instead of a dozen small ones each
         self.optimizer = torch.optim.Adam(network.parameters(), lr=0.0, fused=True)
         self.steps = 0
+        self.averaged: AveragedModel | None = None
         self._rows = torch.from_numpy(feature_rows().reshape(-1, FEATURES)).to(device)
+
+    def average_over(self, steps: int) -> None:
+        """From now on average the weights over about so many steps, exponentially; 0: do not."""
+        decay = get_ema_multi_avg_fn(1 - 1 / steps) if steps else None
+        self.averaged = AveragedModel(self.network, multi_avg_fn=decay) if steps else None
+
+    def played(self) -> ValueNetwork:
+        """The network to play with: averaged where that is wanted and a step has been taken."""
+        if self.averaged is None or not int(self.averaged.n_averaged):
+            return self.network
+        module = self.averaged.module
+        assert isinstance(module, ValueNetwork)
+        return module
 
     def learn(self, sample: Sample, rng: np.random.Generator, rate: Callable[[], float]) -> Fit:
         """One pass over `sample` in random order; `rate` gives the step size of each step.
@@ -52,9 +67,11 @@ class Learner:
         for begin in range(0, len(order) - self.minibatch + 1, self.minibatch):
             rows = order[begin : begin + self.minibatch]
             losses.append(self._step(sample.boards[rows], sample.targets[rows], rate()))
-        return Fit(len(losses), float(np.mean(losses)) if losses else float("nan"))
+        # read once at the end: on a device each reading waits for the step to be done
+        mean = torch.stack(losses).double().mean().item() if losses else float("nan")
+        return Fit(len(losses), mean)
 
-    def _step(self, boards: np.ndarray, targets: np.ndarray, rate: float) -> float:
+    def _step(self, boards: np.ndarray, targets: np.ndarray, rate: float) -> torch.Tensor:
         rows, counts = rows_by_phase(
             phases_of(boards, len(self.network.tails)), len(self.network.tails), GRAIN
         )
@@ -63,7 +80,7 @@ class Learner:
         wanted = torch.from_numpy(targets[rows]).to(self.device)
         half = self.precision is torch.bfloat16
         with torch.autocast(self.device, dtype=torch.bfloat16, enabled=half):
-            logits = self.network(features, counts)
+            logits = self.network(features, counts, self._encode_pairs(boards[rows]))
         each = functional.cross_entropy(logits.float(), wanted, reduction="none")
         loss = (each * used).sum() / len(boards)
         self.optimizer.zero_grad()
@@ -71,13 +88,21 @@ class Learner:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
+        if self.averaged is not None:
+            self.averaged.update_parameters(self.network)
         self.steps += 1
-        return loss.item()
+        return loss.detach()
 
     def _encode(self, boards: np.ndarray) -> torch.Tensor:
         if self.device == "cpu":
             return torch.from_numpy(encode(boards, self.checkers))
         return encode_on(torch.from_numpy(boards).to(self.device), self.checkers, self._rows)
+
+    def _encode_pairs(self, boards: np.ndarray) -> tuple[torch.Tensor, torch.Tensor] | None:
+        if self.network.pairs is None:
+            return None
+        rows, begin = encode_pairs(boards)
+        return torch.from_numpy(rows).to(self.device), torch.from_numpy(begin).to(self.device)
 
 
 def rows_by_phase(phases: np.ndarray, number: int, grain: int) -> tuple[np.ndarray, list[int]]:

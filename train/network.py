@@ -1,13 +1,14 @@
 """The network in torch: what is trained, and how it becomes a `nardy.net.net.Net`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nardy.net.features import CELLS, COUNTS, FEATURES, feature_rows
+from nardy.net.features import CELLS, COUNTS, FEATURES, PAIR_ROWS, feature_rows
 from nardy.net.net import Floats, Net
 from nardy.rules.variants import Variant
 
@@ -16,20 +17,42 @@ GRAIN = 128
 
 
 class ValueNetwork(nn.Module):
-    """A linear first layer on tied features, ReLU, and for each phase a tail to outcome logits."""
+    """A linear first layer on tied features, its first `pairs` units on pairs of cells too; ReLU;
+    and for each phase a tail to outcome logits."""
 
-    def __init__(self, hidden: int, tail: Sequence[int], phases: int, outcomes: int) -> None:
+    def __init__(
+        self, hidden: int, tail: Sequence[int], phases: int, outcomes: int, pairs: int = 0
+    ) -> None:
         super().__init__()
         self.first = nn.Linear(FEATURES, hidden)
+        self.pairs = nn.EmbeddingBag(PAIR_ROWS, pairs, mode="sum") if pairs else None
+        if self.pairs is not None:
+            nn.init.zeros_(self.pairs.weight)
         self.tails = nn.ModuleList(_tail([hidden, *tail, outcomes]) for _ in range(phases))
 
-    def forward(self, features: Tensor, counts: Sequence[int]) -> Tensor:
+    def forward(
+        self,
+        features: Tensor,
+        counts: Sequence[int],
+        pairs: tuple[Tensor, Tensor] | None = None,
+    ) -> Tensor:
         """Logits [M, K].
 
         features: [M, FEATURES], rows of a phase together; counts: how many rows each phase has.
+        pairs: rows of the pair table, int64[P], and where those of each row of `features` begin,
+        int64[M]; for a network that sees pairs.
         """
-        parts = torch.relu(self.first(features)).split(list(counts))
+        sums = self.first(features)
+        if self.pairs is not None and pairs is not None:
+            units = self.pairs.embedding_dim
+            seen = self.pairs(*pairs).to(sums.dtype)
+            sums = torch.cat([sums[:, :units] + seen, sums[:, units:]], 1)
+        parts = torch.relu(sums).split(list(counts))
         return torch.cat([tail(part) for tail, part in zip(self.tails, parts, strict=True)])
+
+
+PAIRS = "pairs.weight"
+"""The name of the parameter that a network without pairs lacks."""
 
 
 def _tail(widths: Sequence[int]) -> nn.Sequential:
@@ -43,6 +66,31 @@ def _tail(widths: Sequence[int]) -> nn.Sequential:
     return nn.Sequential(*layers[:-1])
 
 
+def grow(network: ValueNetwork, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Give the network the weights of one that is nowhere wider, so that it computes the same.
+
+    Units beyond those of `arrays` keep the weights they have into themselves; out of them go
+    zeros, which learning will change (Chen, Goodfellow and Shlens, Net2Net, 2016, split units
+    instead). arrays: by parameter name. Raises KeyError or ValueError where they do not fit.
+    """
+    parameters = dict(network.named_parameters())
+    unknown = sorted(set(arrays) - set(parameters))
+    if unknown:
+        raise ValueError(f"it has {unknown[0]}, which this network lacks")
+    with torch.no_grad():
+        for name, values in parameters.items():
+            if name == PAIRS and name not in arrays:
+                values.zero_()  # a network without pairs is one that makes nothing of them
+                continue
+            small = torch.tensor(arrays[name])
+            shapes = zip(small.shape, values.shape, strict=True)
+            if small.ndim != values.ndim or any(few > many for few, many in shapes):
+                raise ValueError(f"its {name} is {tuple(small.shape)}, ours {tuple(values.shape)}")
+            rows = slice(small.shape[0])
+            values[rows] = 0  # old units hear nothing from new ones
+            values[tuple(slice(size) for size in small.shape)] = small
+
+
 def to_net(network: ValueNetwork, game: Variant) -> Net:
     """The network's present weights as a net: features folded into a table, in float32."""
     with torch.no_grad():
@@ -53,7 +101,8 @@ def to_net(network: ValueNetwork, game: Variant) -> Net:
             [(_array(layer.weight.T), _array(layer.bias)) for layer in _linear_layers(tail)]
             for tail in network.tails
         ]
-        return Net.build(game, table, _array(network.first.bias), tails)
+        pairs = None if network.pairs is None else _array(network.pairs.weight)
+        return Net.build(game, table, _array(network.first.bias), tails, pairs=pairs)
 
 
 def _linear_layers(tail: nn.Module) -> list[nn.Linear]:

@@ -11,10 +11,11 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from nardy.net.features import CELLS, COUNTS
+from nardy.net.features import CELLS, CODES, COUNTS, PAIR_REACH, PAIR_ROWS
 from nardy.net.net import Net
 
 OPSET = 17
+PAIRS_OF_CELLS = [(a, b) for a in range(26) for b in range(a + 1, min(a + PAIR_REACH, 25) + 1)]
 IR_VERSION = 9
 
 
@@ -81,8 +82,40 @@ def _first_layer(graph: _Graph, net: Net) -> str:
     table = graph.constant(net.table.reshape(CELLS * COUNTS, -1), np.float32)
     rows = graph.node("Gather", table, index, axis=0)
     total = graph.node("ReduceSum", rows, axis, keepdims=0)
-    bias = graph.constant(net.bias, np.float32)
-    return graph.node("Relu", graph.node("Add", total, bias))
+    total = graph.node("Add", total, graph.constant(net.bias, np.float32))
+    if net.pairs.shape[1]:
+        total = graph.node("Add", total, _pairs(graph, net))
+    return graph.node("Relu", total)
+
+
+def _pairs(graph: _Graph, net: Net) -> str:
+    """float32[N, H]: what pairs of cells add to the first layer (features.pair_index)."""
+    cells = graph.node("Cast", "boards", to=TensorProto.INT64)
+    zero, one = graph.constant(0, np.int64), graph.constant(1, np.int64)
+    theirs = graph.node("Cast", graph.node("Less", cells, zero), to=TensorProto.INT64)
+    point = graph.node("Greater", graph.node("Abs", cells), one)
+    point = graph.node("Cast", point, to=TensorProto.INT64)
+    codes = graph.node("Add", graph.node("Add", theirs, theirs), point)
+    empty = graph.node("Equal", cells, zero)
+    lower, upper = (graph.constant(part, np.int64) for part in np.array(PAIRS_OF_CELLS).T)
+    first = graph.constant(
+        [(a * PAIR_REACH + b - a - 1) * CODES**2 for a, b in PAIRS_OF_CELLS], "i8"
+    )
+    code = graph.node("Gather", codes, lower, axis=1)
+    row = graph.node("Mul", code, graph.constant(CODES, np.int64))
+    row = graph.node("Add", row, graph.node("Gather", codes, upper, axis=1))
+    row = graph.node("Add", row, first)
+    one_empty = graph.node(
+        "Or",
+        graph.node("Gather", empty, lower, axis=1),
+        graph.node("Gather", empty, upper, axis=1),
+    )
+    row = graph.node("Where", one_empty, graph.constant(PAIR_ROWS, np.int64), row)
+    units = net.pairs.shape[1]
+    table = np.concatenate([net.pairs, np.zeros((1, units), np.float32)])
+    rows = graph.node("Gather", graph.constant(table, np.float32), row, axis=0)
+    total = graph.node("ReduceSum", rows, graph.constant([1], np.int64), keepdims=0)
+    return graph.node("Pad", total, graph.constant([0, 0, 0, len(net.bias) - units], np.int64))
 
 
 def _tail(graph: _Graph, hidden: str, layers: Any) -> str:

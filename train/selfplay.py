@@ -12,7 +12,7 @@ from nardy.rules.batch import Workspace, afterstates
 from nardy.rules.board import Boards, flip, points_won, start_board
 from nardy.rules.dice import random_words, roll
 from nardy.rules.variants import Variant
-from train.targets import Chooser, lambda_returns, one_roll
+from train.targets import Chooser, Prune, lambda_returns, one_roll
 
 
 class Sample(NamedTuple):
@@ -73,18 +73,23 @@ class Games:
         # the start is left out where its first roll is never a double: it has another value there
         self._first = 1 if self.variant.opening == "play_opening_dice" else 0
 
-    def play(self, evaluator: Chooser, turns: int) -> tuple[Sample, Tally]:
-        """Play `turns` turns of every game; the positions of games that ended meanwhile."""
+    def play(
+        self, evaluator: Chooser, turns: int, prune: Prune | None = None
+    ) -> tuple[Sample, Tally]:
+        """Play `turns` turns of every game; the positions of games that ended meanwhile, or those
+        that were priced. prune: drops replies in one-roll targets."""
         samples: list[Sample] = []
         tally = Tally()
         for _ in range(turns):
-            self._turn(evaluator, samples, tally)
+            self._turn(evaluator, prune, samples, tally)
         outcomes = len(self._points)
         boards = [sample.boards for sample in samples] or [np.empty((0, 26), np.int8)]
         targets = [sample.targets for sample in samples] or [np.empty((0, outcomes), np.float32)]
         return Sample(np.concatenate(boards), np.concatenate(targets)), tally
 
-    def _turn(self, evaluator: Chooser, samples: list[Sample], tally: Tally) -> None:
+    def _turn(
+        self, evaluator: Chooser, prune: Prune | None, samples: list[Sample], tally: Tally
+    ) -> None:
         slots = np.arange(len(self.numbers))
         boards = self.boards[slots, self.plies]
         dice = roll(self.seed, self.numbers, self.plies, self.variant.opening)
@@ -93,7 +98,7 @@ class Games:
         chosen = results.boards[best]
         points = points_won(chosen, self.variant)
         if self.label:
-            samples.append(self._priced(evaluator, boards, tally))
+            samples.append(self._priced(evaluator, prune, boards, tally))
         self.plies += 1
         over = (points > 0) | (self.plies == self.longest)
         on = ~over
@@ -105,11 +110,15 @@ class Games:
             self._begin_next(slot, int(points[slot]), tally)
         tally.turns += len(slots)
 
-    def _priced(self, evaluator: Chooser, boards: Boards, tally: Tally) -> Sample:
+    def _priced(
+        self, evaluator: Chooser, prune: Prune | None, boards: Boards, tally: Tally
+    ) -> Sample:
         """A share of the positions before the roll, with one-roll targets."""
         words = random_words(self.seed, self.numbers, self.plies, stream=2)
         picked = np.flatnonzero((words < self.label * 2.0**64) & (self.plies >= self._first))
-        targets = one_roll(evaluator, boards[picked], self.variant, self._labels, self.tables)
+        targets = one_roll(
+            evaluator, boards[picked], self.variant, self._labels, self.tables, prune
+        )
         if self.tables is not None:
             self.tables.settle(boards[picked], targets)
         known = picked[self.plies[picked] > 0]  # V of the start was never asked for

@@ -3,6 +3,7 @@
 `lambda_returns` asks the game that was played; `one_roll` asks the net, one roll later.
 """
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +21,10 @@ CHUNK = 128
 """Positions rolled together: 128 * 21 rolls have some 54,000 results."""
 
 
+Prune = Callable[[Boards, Afterstates], Afterstates]
+"""Fewer results for boards that were each rolled all of ROLLS: nardy.play.look.Look.few."""
+
+
 class Chooser(Protocol):
     """Picks afterstates: nardy.net.net.Evaluator on the CPU, train.device's on a device."""
 
@@ -33,6 +38,7 @@ def one_roll(
     game: Variant,
     memory: Workspace,
     tables: Bearoff | None = None,
+    prune: Prune | None = None,
 ) -> Floats:
     """The exact mean, over the mover's 21 rolls, of what the best reply to each leaves.
 
@@ -40,7 +46,8 @@ def one_roll(
 
     The dice of one turn are no longer noise; what is left is the net's own error after the turn.
 
-    boards: int8[N, 26], mover's view, before the roll; tables: replace V where they reach.
+    boards: int8[N, 26], mover's view, before the roll; tables: replace V where they reach;
+    prune: drops replies that need not be evaluated.
     Returns float32[N, K] for the mover.
     """
     points = np.array(game.outcomes)
@@ -49,6 +56,8 @@ def one_roll(
         part = boards[begin : begin + CHUNK]
         parents = np.repeat(part, len(ROLLS), 0)
         results = afterstates(parents, np.tile(ROLLS, (len(part), 1)), game, memory)
+        if prune is not None:
+            results = prune(part, results)
         best, chances = chooser.choose(parents, results)
         won = points_won(results.boards[best], game)
         if tables is not None:

@@ -7,6 +7,7 @@ the configuration alone, not on time or on how threads are scheduled.
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,13 +16,15 @@ import torch
 
 from nardy.net.net import Evaluator, Net
 from nardy.play.bearoff import Bearoff
+from nardy.play.look import Look
 from train import checkpoint
 from train.config import AlgoConfig, Config
 from train.device import DeviceEvaluator
 from train.learner import Fit, Learner
 from train.memory import Memory
-from train.network import TorchTail, ValueNetwork, resolve_precision, to_net
+from train.network import TorchTail, ValueNetwork, grow, resolve_precision, to_net
 from train.selfplay import Games, Sample, Tally
+from train.targets import Prune
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 _ADAM = ("exp_avg", "exp_avg_sq")
@@ -51,7 +54,8 @@ class Trainer:
         self.precision = resolve_precision(config.precision, config.device)
         torch.manual_seed(config.seed)
         outcomes = len(self.variant.outcomes)
-        self.network = ValueNetwork(config.net.hidden, config.net.tail, config.net.phases, outcomes)
+        net = config.net
+        self.network = ValueNetwork(net.hidden, net.tail, net.phases, outcomes, net.pairs)
         self.learner = Learner(
             self.network,
             self.variant.checkers,
@@ -69,6 +73,7 @@ class Trainer:
         self.stage = stage
         algo = self.algo
         self.learner.minibatch = algo.minibatch
+        self.learner.average_over(algo.average)
         self.tables = Bearoff.load(self.variant) if algo.tables else None
         slots = np.array_split(np.arange(algo.games_in_flight), self.config.threads)
         self.groups = [self._games(part) for part in slots]
@@ -80,20 +85,19 @@ class Trainer:
         self.owed = 0.0  # positions still to draw, for the new ones there were
 
     def weights(self) -> Arrays:
-        """The network's arrays by parameter name."""
-        return {k: v.detach().cpu().numpy() for k, v in self.network.named_parameters()}
+        """The arrays of the network that is played with, by parameter name."""
+        return _arrays(self.learner.played())
 
     def take_weights(self, path: Path) -> None:
         """Start from the weights of a run, a checkpoint or an exported net.
 
-        Raises ValueError where they are of another shape.
+        A network wider than theirs takes them as a part and gives the same values (train.network.
+        grow). Raises ValueError where they do not fit.
         """
         arrays = checkpoint.network_weights(path)
         try:
-            with torch.no_grad():
-                for name, values in self.network.named_parameters():
-                    values.copy_(torch.tensor(arrays[name]))
-        except (KeyError, RuntimeError) as error:
+            grow(self.network, arrays)
+        except (KeyError, ValueError) as error:
             raise ValueError(f"{str(path)!r} is another network: {error}") from None
 
     @property
@@ -129,9 +133,14 @@ class Trainer:
             else:
                 evaluator.load(net, tail)
 
+    def _prune(self, net: Net) -> Prune | None:
+        """One thread's way to drop replies by a cheap look, where the stage wants it."""
+        most = self.algo.replies
+        return partial(Look(net).few, most=most) if most else None
+
     def net(self) -> Net:
         """The network as it stands, as a net."""
-        return to_net(self.network, self.variant)
+        return to_net(self.learner.played(), self.variant)
 
     def progress(self) -> float:
         """How much of the run is done, 0 to 1 and beyond: by games or by minutes."""
@@ -153,15 +162,16 @@ class Trainer:
         """Play a round of turns and learn from the round before."""
         while self.stage_progress() >= 1 and self.stage + 1 < len(self.config.schedule()):
             self._begin(self.stage + 1)
-        self._load(self.net())
+        net = self.net()
+        self._load(net)
         rate = self.rate()
         turns = self.algo.plies_per_round
         if len(self.groups) == 1:
-            played = [self.groups[0].play(self.evaluators[0], turns)]
+            played = [self.groups[0].play(self.evaluators[0], turns, self._prune(net))]
             fit = self._learn(rate)
         else:
             futures: list[Future[tuple[Sample, Tally]]] = [
-                pool.submit(group.play, evaluator, turns)
+                pool.submit(group.play, evaluator, turns, self._prune(net))
                 for group, evaluator in zip(self.groups, self.evaluators, strict=True)
             ]
             fit = self._learn(rate)
@@ -191,6 +201,7 @@ class Trainer:
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """(JSON, arrays) from which `restore` goes on bit for bit."""
+        averaged = self.learner.averaged
         counters = {
             "config": asdict(self.config),
             "rounds": self.rounds,
@@ -199,12 +210,16 @@ class Trainer:
             "steps": self.learner.steps,
             "stage": self.stage,
             "owed": self.owed,
+            "averaged": 0 if averaged is None else int(averaged.n_averaged),
         }
         arrays: Arrays = {
             "pending.boards": self.pending.boards,
             "pending.targets": self.pending.targets,
         }
-        arrays |= {f"weight.{name}": values for name, values in self.weights().items()}
+        arrays |= {f"weight.{name}": values for name, values in _arrays(self.network).items()}
+        if averaged is not None:
+            averages = _arrays(averaged.module).items()
+            arrays |= {f"{checkpoint.AVERAGE}{name}": values for name, values in averages}
         for name, values in self.network.named_parameters():
             moments = self.learner.optimizer.state.get(values, {})
             for moment in _ADAM:
@@ -230,9 +245,15 @@ class Trainer:
         self.owed = counters["owed"]
         self.learner.steps = counters["steps"]
         self.pending = Sample(arrays["pending.boards"], arrays["pending.targets"])
+        averages: dict[str, torch.nn.Parameter] = {}
+        if self.learner.averaged is not None:
+            self.learner.averaged.n_averaged.fill_(counters["averaged"])
+            averages = dict(self.learner.averaged.module.named_parameters())
         with torch.no_grad():
             for name, values in self.network.named_parameters():
                 values.copy_(torch.from_numpy(arrays[f"weight.{name}"]))
+                if averages:
+                    averages[name].copy_(torch.from_numpy(arrays[f"{checkpoint.AVERAGE}{name}"]))
                 if f"{_ADAM[0]}.{name}" in arrays:
                     moments = self.learner.optimizer.state[values]
                     # beside its parameter: a fused step on a device reads it there
@@ -244,6 +265,10 @@ class Trainer:
             group.restore(_below(arrays, f"games.{number}."))
         if self.memory is not None:
             self.memory.restore(_below(arrays, "memory."))
+
+
+def _arrays(network: torch.nn.Module) -> Arrays:
+    return {k: v.detach().cpu().numpy() for k, v in network.named_parameters()}
 
 
 def _below(arrays: Arrays, prefix: str) -> Arrays:

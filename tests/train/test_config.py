@@ -73,7 +73,7 @@ def yaml_files() -> list[Path]:
 
 
 def test_there_are_few_files() -> None:
-    assert 5 <= len(yaml_files()) <= 15
+    assert 5 <= len(yaml_files()) <= 18
 
 
 @pytest.mark.parametrize(

@@ -174,3 +174,25 @@ def test_progress_is_by_games_or_by_minutes_whichever_is_further() -> None:
     assert trainer.progress() == 0.25
     trainer.seconds = 60.0
     assert trainer.progress() == 0.5
+
+
+def test_averaged_weights_are_the_exponential_mean_of_those_after_each_step() -> None:
+    torch.manual_seed(1)
+    network = ValueNetwork(8, [4], 2, 6, pairs=3)
+    learner = Learner(network, 15, 32, torch.float32)
+    learner.average_over(4)
+    assert learner.played() is network  # nothing learnt, nothing to average
+    boards, _, _ = play_out(SHORT, 8, 20)
+    targets = np.full((len(boards), 6), 1 / 6, np.float32)
+    targets[:, 3] += 0.1
+    targets /= targets.sum(1, keepdims=True)
+    mean: dict[str, torch.Tensor] = {}
+    for begin in range(0, 160, 32):
+        part = Sample(boards[begin : begin + 32], targets[begin : begin + 32])
+        learner.learn(part, np.random.default_rng(begin), lambda: 1e-2)
+        for name, values in network.named_parameters():
+            now = values.detach().clone()
+            mean[name] = now if name not in mean else 0.75 * mean[name] + 0.25 * now
+    for name, values in learner.played().named_parameters():
+        torch.testing.assert_close(values.detach(), mean[name])
+    assert not torch.equal(learner.played().first.weight, network.first.weight)

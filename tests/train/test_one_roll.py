@@ -2,6 +2,7 @@
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import referee
 from random_nets import make_net
 
 from nardy.net.net import Evaluator, Net, outcomes_by_numpy
+from nardy.play.look import Look
 from nardy.rules.batch import Workspace
 from nardy.rules.board import flip, make_board
 from nardy.rules.variants import variant
@@ -117,7 +119,7 @@ def test_init_takes_the_weights_of_another_run(tmp_path: Path) -> None:
     exported = Trainer(parse("train", Config, TOY))
     exported.take_weights(tmp_path / "one" / "net")
     assert (exported.net().table == wanted.table).all()
-    other = parse("train", Config, [*TOY, f"init={tmp_path / 'one'}", "net.hidden=9"])
+    other = parse("train", Config, [*TOY, f"init={tmp_path / 'one'}", "net.hidden=7"])
     with pytest.raises(ValueError, match="is another network"):
         run(other, tmp_path / "two")
     assert not (tmp_path / "two").exists()
@@ -129,9 +131,48 @@ def test_init_takes_the_weights_of_another_run(tmp_path: Path) -> None:
     run(again, tmp_path / "three")
 
 
+def test_a_wider_network_takes_a_narrower_one_s_values(tmp_path: Path) -> None:
+    small = [*TOY, "net.tail=[4,3]", "games=4"]
+    run(parse("train", Config, small), tmp_path / "one")
+    net = Net.load(tmp_path / "one" / "net")
+    boards = reference_positions(GAME, 20, seed=2)
+    wide = [*TOY, "net.hidden=12", "net.tail=[9,5]", "net.pairs=6", "seed=3"]
+    trainer = Trainer(parse("train", Config, wide))
+    trainer.take_weights(tmp_path / "one")
+    grown = trainer.net()
+    assert grown.table.shape[2] == 12 and grown.pairs.shape[1] == 6
+    np.testing.assert_allclose(grown.outcomes(boards), net.outcomes(boards), atol=1e-6)
+    with ThreadPoolExecutor(1) as pool:
+        while not trainer.learner.steps:
+            trainer.round(pool)
+    learnt = dict(trainer.network.named_parameters())
+    assert learnt["pairs.weight"].abs().sum() > 0  # the new parts take part in learning
+    assert learnt["tails.0.0.weight"][:4, 8:].abs().sum() > 0
+    wider = Trainer(parse("train", Config, [*wide, "net.pairs=9"]))
+    for name, values in trainer.weights().items():
+        assert values.shape <= wider.weights()[name].shape
+    narrow = Trainer(parse("train", Config, [*TOY, "net.tail=[2,3]"]))
+    with pytest.raises(ValueError, match="is another network"):
+        narrow.take_weights(tmp_path / "one")
+
+
+def test_a_cheap_look_leaves_out_few_that_matter() -> None:
+    net = make_net(16, seed=3)
+    boards = reference_positions(GAME, 40, seed=2)
+    points = np.array(GAME.outcomes)
+    whole = one_roll(Evaluator(net), boards, GAME, Workspace()) @ points
+    for most in (1, 3, 1000):
+        prune = partial(Look(net).few, most=most)
+        found = one_roll(Evaluator(net), boards, GAME, Workspace(), prune=prune) @ points
+        assert (found <= whole + 1e-5).all()  # a reply that is left out cannot be the best one
+        assert np.abs(found - whole).mean() < {1: 0.2, 3: 0.05, 1000: 1e-6}[most]
+
+
 @pytest.mark.parametrize(
     ("argument", "sentence"),
     [
+        ("algo.replies=-1", "algo.replies must be 0 or above"),
+        ("net.pairs=999", "net.pairs must lie between 0 and net.hidden"),
         ("algo.targets=guess", "algo.targets must be one of"),
         ("algo.label=2", "algo.label must lie between 0 and 1"),
         ("algo.reuse=3", "algo.memory must reach a minibatch"),

@@ -54,7 +54,7 @@ def last_state(run: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 def test_a_killed_run_ends_with_the_bits_of_an_uninterrupted_one(
     tmp_path: Path, threads: int
 ) -> None:
-    others = ("games=1000", f"threads={threads}")
+    others = ("games=1000", f"threads={threads}", "algo.average=20", "net.pairs=3")
     assert main(arguments(*others, "name=whole")) == 0
     killed(tmp_path, 4, *others)
     assert main(arguments(*others, "resume=auto")) == 0
