@@ -2,12 +2,13 @@
 
     python -m train.curve runs=[runs/quick,runs/short_strong] json=curve.json plot=curve.png
     python -m train.curve runs=[runs/quick] pairs=10000 most=6 tables=true
+    python -m train.curve runs=[runs/a+runs/b]          # b went on from a (init=runs/a): one curve
 
 Each checkpoint plays the same pairs of games against `against`, by default gnubg-nn at 0-ply, with
 the luck of the dice taken out (train.luck; one judge for all), and is judged by the decision
 benchmark. Prints and writes points a game with their 95 % interval by seconds of training, and
-when the curve reaches −0.10, −0.05 and 0. Seconds are the run's own: what init= brought, and the
-time of gauges and checkpoints, is not in them.
+when the curve reaches −0.10, −0.05 and 0. Seconds are the run's own, and those of the runs named
+before it with +; the time of gauges and checkpoints is not in them.
 
 With json= each checkpoint is written as soon as it is measured, and a later call with the same keys
 measures only those that the file lacks. CurveConfig lists the keys.
@@ -76,22 +77,33 @@ class CurveConfig:
 # --- measuring -------------------------------------------------------------------------------
 
 
-def checkpoints(run: str, most: int) -> list[Path]:
-    """At most `most` checkpoints of a run, evenly from its first to its newest.
+def checkpoints(runs: str, most: int) -> list[tuple[Path, float]]:
+    """At most `most` checkpoints of a run, evenly from its first to its newest, and the seconds
+    that went before it: those of the runs before it, joined by + in the order of training.
 
     Raises ValueError naming a folder that has none.
     """
-    found = [path for path in sorted(Path(run).glob("checkpoint-*")) if path.is_dir()]
-    if not found:
-        raise ValueError(f"{run!r} is no run folder: it holds no checkpoint")
+    found: list[tuple[Path, float]] = []
+    before = 0.0
+    for run in runs.split("+"):
+        paths = [path for path in sorted(Path(run).glob("checkpoint-*")) if path.is_dir()]
+        if not paths:
+            raise ValueError(f"{run!r} is no run folder: it holds no checkpoint")
+        found += [(path, before) for path in paths]
+        before += _seconds(paths[-1])
     if len(found) <= most:
         return found
     chosen = np.linspace(len(found) - 1, 0, most).round().astype(int)  # the newest always
     return [found[i] for i in sorted(set(chosen.tolist()))]
 
 
-def measure(path: Path, config: CurveConfig, judge: LuckJudge, game: Variant) -> Row:
-    """A checkpoint's seconds and games of training, its points a game and its errors."""
+def _seconds(path: Path) -> float:
+    return float(json.loads((path / "meta.json").read_text())["seconds"])
+
+
+def measure(path: Path, before: float, config: CurveConfig, judge: LuckJudge, game: Variant) -> Row:
+    """A checkpoint's seconds of training, `before` seconds before its run included, its run's
+    games, its points a game and its errors."""
     meta = json.loads((path / "meta.json").read_text())
     mine = NetPlayer(load_net(str(path), game), str(path), tables=config.tables)
     other = player(config.against, game, config.seed, tables=config.tables)
@@ -103,8 +115,8 @@ def measure(path: Path, config: CurveConfig, judge: LuckJudge, game: Variant) ->
         )  # fmt: skip
     assert match.adjusted is not None
     return {
-        "checkpoint": path.name,
-        "seconds": float(meta["seconds"]),
+        "checkpoint": str(path),
+        "seconds": before + float(meta["seconds"]),
         "games": int(meta["games"]),
         "ppg": match.adjusted.ppg,
         "ci95": match.adjusted.ci95,
@@ -195,12 +207,12 @@ def run(config: CurveConfig) -> None:
     if config.plot is not None:
         check_picture(config.plot)
     todo = {name: checkpoints(name, config.most) for name in config.runs}
-    judge_path = config.judge or str(todo[config.runs[0]][-1])
+    judge_path = config.judge or str(todo[config.runs[0]][-1][0])
     game = Net.load(resolve(judge_path)).variant
     judge = LuckJudge(NetRolls(load_net(judge_path, game)), judge_path)
     player(config.against, game)
     for paths in todo.values():
-        for path in paths:
+        for path, _ in paths:
             load_net(str(path), game)
     asked = settings(config, judge_path)
     curves = measured(config.json, asked)
@@ -208,13 +220,13 @@ def run(config: CurveConfig) -> None:
         rows = curves.setdefault(name, [])
         known = {row["checkpoint"] for row in rows}
         print(f"{name} against {config.against}")
-        for path in paths:
-            if path.name not in known:
-                rows.append(measure(path, config, judge, game))
+        for path, before in paths:
+            if str(path) not in known:
+                rows.append(measure(path, before, config, judge, game))
                 rows.sort(key=lambda row: row["seconds"])
                 if config.json is not None:
                     write_whole(config.json, as_json(asked, curves))
-            print(line(next(row for row in rows if row["checkpoint"] == path.name)), flush=True)
+            print(line(next(row for row in rows if row["checkpoint"] == str(path))), flush=True)
         print(times_text(times(rows)))
     if config.json is not None:
         write_whole(config.json, as_json(asked, curves))

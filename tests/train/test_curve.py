@@ -62,10 +62,19 @@ def test_an_interval_of_points_is_an_interval_of_times() -> None:
     ("most", "chosen"), [(9, [0, 1, 2, 3, 4]), (3, [0, 2, 4]), (2, [0, 4]), (1, [4])]
 )
 def test_checkpoints_are_chosen_evenly(tmp_path: Path, most: int, chosen: list[int]) -> None:
-    for number in range(5):
-        (tmp_path / f"checkpoint-{number:08d}").mkdir()
-    (tmp_path / "latest").write_text("checkpoint-00000004")
-    assert [int(path.name[-8:]) for path in checkpoints(str(tmp_path), most)] == chosen
+    run = make_run(tmp_path, 5)
+    (run / "latest").write_text("checkpoint-00000004")
+    assert [int(path.name[-8:]) for path, _ in checkpoints(str(run), most)] == chosen
+
+
+def test_runs_that_went_on_from_one_another_are_one_curve(tmp_path: Path) -> None:
+    one, two = make_run(tmp_path / "one", 3), make_run(tmp_path / "two", 2)
+    found = checkpoints(f"{one}+{two}", 9)
+    assert [(path.parent.name, before) for path, before in found] == [
+        *[("one", 0.0)] * 3, *[("two", 180.0)] * 2,
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="holds no checkpoint"):
+        checkpoints(f"{one}+{tmp_path}", 9)
 
 
 def test_the_table_grows_and_is_drawn(
