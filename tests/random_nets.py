@@ -7,7 +7,7 @@ import numpy as np
 from nardy.net.features import FEATURES, PAIR_ROWS, feature_rows
 from nardy.net.net import Layer, Net
 from nardy.rules.batch import afterstates
-from nardy.rules.board import Boards, flip, points_won, start_board
+from nardy.rules.board import Boards, points_won, start_board, turn
 from nardy.rules.dice import random_words, roll
 from nardy.rules.variants import Variant, variant
 
@@ -28,7 +28,8 @@ def make_net(
     def normal(*shape: int) -> np.ndarray:
         return rng.normal(0, 0.3, shape).astype(np.float32)
 
-    table = (feature_rows().reshape(-1, FEATURES) @ normal(FEATURES, width)).reshape(28, 31, width)
+    features = feature_rows(game.family).reshape(-1, FEATURES)
+    table = (features @ normal(FEATURES, width)).reshape(28, 31, width)
     sizes = (width, *tail, len(game.outcomes))
     tails: list[list[Layer]] = [
         [(normal(a, b), normal(b)) for a, b in zip(sizes, sizes[1:], strict=False)]
@@ -54,6 +55,6 @@ def play_out(game: Variant, games: int, turns: int) -> tuple[Boards, np.ndarray,
         chosen = results.boards[results.offsets[:-1] + choice]
         found.append((boards, dice, chosen))
         over = points_won(chosen, game) > 0
-        boards = np.where(over[:, None], start_board(game), flip(chosen))
+        boards = np.where(over[:, None], start_board(game), turn(chosen, game.family))
     before, rolls, after = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return before, rolls, after

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -21,9 +21,9 @@ from nardy.net.net import Evaluator, Net
 from nardy.play.bearoff import Bearoff
 from nardy.play.player import Player
 from nardy.rules.batch import Afterstates, Workspace, afterstates
-from nardy.rules.board import Boards, flip, points_won, start_board
+from nardy.rules.board import Boards, points_won, start_board, turn
 from nardy.rules.dice import roll
-from nardy.rules.variants import variant
+from nardy.rules.variants import Variant, variant
 from train.arena import cores
 from train.config import Config, NetConfig, about, parse
 from train.encode import encode
@@ -42,6 +42,7 @@ TAILS = (32, 64, 128, 256, 512)
 POSITIONS = 1024
 SELF_PLAY = ("net=base", "games=1000000000")
 GAME = variant("short")
+LONG = variant("long")
 
 
 @dataclass
@@ -147,11 +148,17 @@ class Bench:
         tqdm.write(f"{name:28s}{shown(timing.rate):>12s} {unit:14s}{timing.mb:6.0f} MiB{beside}")
 
     def add_both(
-        self, name: str, make: Callable[[int], Work], unit: str, factor: float, peer: str
+        self,
+        name: str,
+        make: Callable[[int], Work],
+        unit: str,
+        factor: float,
+        peer: str | None,
     ) -> None:
-        """Time and keep one thread under the name itself, beside the peers' stage, and all
-        threads."""
-        self.add(name, self.time(make(0)).times(factor), unit, self.peers(peer))
+        """Time and keep one thread under the name itself, beside the peers' stage where they have
+        one, and all threads."""
+        beside = self.peers(peer) if peer else None
+        self.add(name, self.time(make(0)).times(factor), unit, beside)
         if cores() > 1:
             timing = self.time_threads(make, cores()).times(factor)
             self.add(f"{name}, {cores()} threads", timing, unit)
@@ -163,11 +170,11 @@ def shown(rate: float) -> str:
 
 
 @lru_cache
-def positions(count: int, seed: int = 1) -> tuple[Boards, Any, Afterstates]:
+def positions(count: int, seed: int = 1, game: Variant = GAME) -> tuple[Boards, Any, Afterstates]:
     """Boards before the roll, dice and afterstates, from games of random moves."""
-    boards = reference_positions(GAME, count, seed)
+    boards = reference_positions(game, count, seed)
     dice = roll(seed, np.arange(count), np.full(count, 41))
-    return boards, dice, afterstates(boards, dice, GAME)
+    return boards, dice, afterstates(boards, dice, game)
 
 
 def sized_net(size: str) -> Net:
@@ -204,44 +211,51 @@ def in_play(bench: Bench, net: Net, batch: int) -> Callable[[int], Work]:
 
 def legal_plays(bench: Bench) -> None:
     """Legal-play generation."""
+    for game, peer in ((GAME, "legal"), (LONG, None)):
+        make = partial(_legal_plays, game)
+        bench.add_both(f"legal_{game.name}", make, "positions/s", 1, peer)
 
-    def make(number: int) -> Work:
-        boards, dice, _ = positions(POSITIONS, number + 1)
-        memory = Workspace()
 
-        def work() -> int:
-            afterstates(boards, dice, GAME, memory)
-            return len(boards)
+def _legal_plays(game: Variant, number: int) -> Work:
+    boards, dice, _ = positions(POSITIONS, number + 1, game)
+    memory = Workspace()
 
-        return work
+    def work() -> int:
+        afterstates(boards, dice, game, memory)
+        return len(boards)
 
-    bench.add_both("legal_short", make, "positions/s", 1, "legal")
+    return work
 
 
 def random_play(bench: Bench) -> None:
     """Turns of games of random moves: dice, generation, choice, the next position."""
+    for name, game, peer in (
+        ("random_play", GAME, "random_play"),
+        ("random_play_long", LONG, None),
+    ):
+        bench.add_both(name, partial(_random_play, game), "turns/s", 1, peer)
 
-    def make(number: int) -> Work:
-        boards = np.repeat(start_board(GAME)[None], POSITIONS, 0)
-        games, plies = np.arange(POSITIONS), np.zeros(POSITIONS, np.int64)
-        memory, seed = Workspace(), number + 1
-        mover = RandomPlayer(seed)
 
-        def work() -> int:
-            nonlocal boards
-            dice = roll(seed, games, plies)
-            results = afterstates(boards, dice, GAME, memory)
-            chosen = results.boards[mover.choose(boards, dice, results, games, plies)]
-            over = points_won(chosen, GAME) > 0
-            boards = flip(chosen)
-            boards[over] = start_board(GAME)
-            plies[:] = np.where(over, 0, plies + 1)
-            games[over] += POSITIONS
-            return POSITIONS
+def _random_play(game: Variant, number: int) -> Work:
+    start = start_board(game)
+    boards = np.repeat(start[None], POSITIONS, 0)
+    games, plies = np.arange(POSITIONS), np.zeros(POSITIONS, np.int64)
+    memory, seed = Workspace(), number + 1
+    mover = RandomPlayer(seed)
 
-        return work
+    def work() -> int:
+        nonlocal boards
+        dice = roll(seed, games, plies)
+        results = afterstates(boards, dice, game, memory)
+        chosen = results.boards[mover.choose(boards, dice, results, games, plies)]
+        over = points_won(chosen, game) > 0
+        boards = turn(chosen, game.family)
+        boards[over] = start
+        plies[:] = np.where(over, 0, plies + 1)
+        games[over] += POSITIONS
+        return POSITIONS
 
-    bench.add_both("random_play", make, "turns/s", 1, "random_play")
+    return work
 
 
 def bear_off(bench: Bench) -> None:

@@ -37,12 +37,14 @@ def table_rows(boards: Tensor, checkers: int) -> Tensor:
     return torch.cat([cells, own, opponent], 1) + first
 
 
-def pair_rows(boards: Tensor) -> Tensor:
+def pair_rows(boards: Tensor, family: str = "hitting") -> Tensor:
     """int32[N, 26 * 6]: rows of the pair table of int8[N, 26] boards; PAIR_ROWS, one beyond the
     last, where there is no pair (features.pair_index)."""
     cells = boards.int()
     codes = 2 * (cells < 0) + (cells.abs() > 1)
     numbers = torch.arange(26, dtype=torch.int32, device=boards.device)
+    if family == "blocking":
+        return _pair_rows_of_circle(cells, codes, numbers)
     rows = []
     for distance in range(1, PAIR_REACH + 1):
         first = (numbers[:-distance] * PAIR_REACH + distance - 1) * CODES**2
@@ -50,6 +52,16 @@ def pair_rows(boards: Tensor) -> Tensor:
         both = (cells[:, :-distance] != 0) & (cells[:, distance:] != 0)
         known = torch.where(both, found, PAIR_ROWS)
         rows.append(functional.pad(known, (0, distance), value=PAIR_ROWS))
+    return torch.stack(rows, -1).flatten(1)
+
+
+def _pair_rows_of_circle(cells: Tensor, codes: Tensor, numbers: Tensor) -> Tensor:
+    """As pair_rows, where cell 1 follows cell 24; the bars are empty."""
+    rows = []
+    for distance in range(1, PAIR_REACH + 1):
+        upper = (numbers + distance - 1) % 24 + 1
+        found = (numbers * PAIR_REACH + distance - 1) * CODES**2 + codes * CODES + codes[:, upper]
+        rows.append(torch.where((cells != 0) & (cells[:, upper] != 0), found, PAIR_ROWS))
     return torch.stack(rows, -1).flatten(1)
 
 
@@ -61,19 +73,20 @@ def encode_on(boards: Tensor, checkers: int, feature_rows: Tensor) -> Tensor:
     return functional.embedding_bag(table_rows(boards, checkers), feature_rows, mode="sum")
 
 
-def race_rows(boards: Tensor) -> Tensor:
+def race_rows(boards: Tensor, family: str = "hitting") -> Tensor:
     """bool[N]: whether a board is a race (features.phases_of)."""
     numbers = torch.arange(26, dtype=torch.int8, device=boards.device)
     rearmost = torch.where(boards > 0, numbers, -1).amax(1)
     enemy = torch.where(boards < 0, numbers, 26).amin(1)
-    return rearmost < enemy
+    return (rearmost <= 12) & (enemy > 12) if family == "blocking" else rearmost < enemy
 
 
-def points_on(afterstates: Tensor, checkers: int) -> Tensor:
-    """int64[N]: points won by who has just moved, of int8[N, 26] (rules.board.points_won, K14)."""
+def points_on(afterstates: Tensor, checkers: int, family: str = "hitting") -> Tensor:
+    """int64[N]: points won by who has just moved, of int8[N, 26] (rules.board.points_won)."""
     over = ~(afterstates > 0).any(1)
     left = -afterstates.clamp(max=0).sum(1)
-    points = torch.where((afterstates[:, :7] < 0).any(1), 3, 2)
+    most = 3 if family == "hitting" else 2
+    points = torch.where((afterstates[:, :7] < 0).any(1), most, 2)
     return torch.where(over, torch.where(left < checkers, 1, points), 0)
 
 
@@ -173,7 +186,7 @@ class DeviceEvaluator:
     def choose_on(self, boards: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
         """`choose` for afterstates that are on the device, its answer there."""
         chances = self.chances(boards, self.weights.turned)
-        won = points_on(boards, self.variant.checkers)
+        won = points_on(boards, self.variant.checkers, self.variant.family)
         values = torch.where(won > 0, won, chances @ -self.weights.points)
         best = first_best_on(values, offsets)
         return best, chances[best]
@@ -182,17 +195,18 @@ class DeviceEvaluator:
         """float32[N, K] of int8[N, 26] boards, both on the device; tables: weights.mover for the
         player on roll, weights.turned where the boards are in the view of who has just moved."""
         cells, pairs = tables
+        family = self.variant.family
         rows = table_rows(boards, self.variant.checkers)
         hidden = functional.embedding_bag(rows, cells, mode="sum").add_(self.weights.bias)
         if pairs is not None:
-            seen = functional.embedding_bag(pair_rows(boards), pairs, mode="sum")
+            seen = functional.embedding_bag(pair_rows(boards, family), pairs, mode="sum")
             hidden[:, : pairs.shape[1]].add_(seen)
         hidden = hidden.relu_()
         logits = [_tail(hidden, tail) for tail in self.weights.tails]
         # every tail on every row: cheaper on a device than sorting rows by phase
         last = logits[0]
         if len(logits) == 2:
-            last = torch.where(race_rows(boards)[:, None], logits[1], logits[0])
+            last = torch.where(race_rows(boards, family)[:, None], logits[1], logits[0])
         return torch.softmax(last.float(), -1)
 
     def send(self, values: NDArray[Any]) -> Tensor:

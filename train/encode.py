@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.features import FEATURES, PAIR_REACH, feature_rows
-from nardy.net.kernels import borne_off, pair_code, pair_row
+from nardy.net.kernels import borne_off, cell_at, pair_code, pair_row
 from nardy.rules.board import Boards
 from nardy.rules.kernel import kernel
 
@@ -21,9 +21,9 @@ class SparseRows(NamedTuple):
 
 
 @cache
-def sparse_rows() -> SparseRows:
+def sparse_rows(family: str = "hitting") -> SparseRows:
     """The feature rows, sparse."""
-    rows = feature_rows().reshape(-1, FEATURES)
+    rows = feature_rows(family).reshape(-1, FEATURES)
     begin = np.concatenate([[0], np.cumsum((rows != 0).sum(-1))])
     return SparseRows(begin, np.nonzero(rows)[1], rows[rows != 0])
 
@@ -46,33 +46,41 @@ def _encode(boards, checkers, begin, columns, values, features):
         _add_row(27 * 31 + borne_off(boards[i], checkers, -1) + 15, begin, columns, values, out)
 
 
-def encode(boards: Boards, checkers: int, out: NDArray[np.float32] | None = None) -> Any:
+def encode(
+    boards: Boards,
+    checkers: int,
+    out: NDArray[np.float32] | None = None,
+    family: str = "hitting",
+) -> Any:
     """float32[N, FEATURES] of int8[N, 26] boards in the view of the player on roll."""
     features = np.empty((len(boards), FEATURES), np.float32) if out is None else out
     # int64: uncompiled, numpy's int8 would overflow in the row numbers
-    _encode(boards.astype(np.int64), checkers, *sparse_rows(), features)
+    _encode(boards.astype(np.int64), checkers, *sparse_rows(family), features)
     return features
 
 
 @kernel
-def _list_pairs(boards, codes, rows, begin):
+def _list_pairs(boards, blocking, codes, rows, begin):
     n = 0
     for i in range(boards.shape[0]):
         begin[i] = n
         for cell in range(26):
             codes[cell] = pair_code(boards[i, cell])
         for a in range(26):
-            for b in range(a + 1, min(a + 7, 26)):
-                if codes[a] >= 0 and codes[b] >= 0:
-                    rows[n] = pair_row(a, codes[a], b, codes[b])
+            for step in range(1, PAIR_REACH + 1):
+                b = cell_at(a, step, blocking)
+                if codes[a] >= 0 and b >= 0 and codes[b] >= 0:
+                    rows[n] = pair_row(a, codes[a], step, codes[b])
                     n += 1
     return n
 
 
-def encode_pairs(boards: Boards) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def encode_pairs(
+    boards: Boards, family: str = "hitting"
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows of the pair table of int8[N, 26] boards, int64[P], and where each board's begin,
     int64[N] (features.pair_index without its empty pairs)."""
     rows = np.empty(len(boards) * 26 * PAIR_REACH, np.int64)
     begin = np.empty(len(boards), np.int64)
-    n = _list_pairs(boards, np.empty(26, np.int64), rows, begin)
+    n = _list_pairs(boards, family == "blocking", np.empty(26, np.int64), rows, begin)
     return rows[:n], begin

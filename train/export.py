@@ -23,9 +23,9 @@ from nardy.net.features import FEATURE_VERSION
 from nardy.net.net import FORMAT, Net
 from nardy.net.weights import write_tensors, write_whole
 from nardy.rules.batch import afterstates
-from nardy.rules.board import Boards, flip, points_won, start_board
+from nardy.rules.board import Boards, points_won, start_board, turn
 from nardy.rules.dice import random_words, roll
-from nardy.rules.variants import Variant
+from nardy.rules.variants import OPTIONS, Variant, variant
 
 WEIGHTS = "weights.safetensors"
 DTYPES = {"float32": np.float32, "float16": np.float16}
@@ -57,13 +57,20 @@ def net_meta(net: Net) -> dict[str, Any]:
         "format": FORMAT,
         "features": FEATURE_VERSION,
         "variant": game.name,
-        "variant_options": {"opening": game.opening, "start": own},
+        "variant_options": {**other_options(game), "start": own},
         "outcomes": list(game.outcomes),
         "hidden": len(net.bias),
         "phases": len(net.tails),
         "tail_layers": len(net.tails[0]),
         "code": nardy.__version__,
     }
+
+
+def other_options(game: Variant) -> dict[str, str]:
+    """The options in which a game differs from the variant of its name."""
+    usual = variant(game.name)
+    chosen = {option: getattr(game, option) for option in OPTIONS}
+    return {option: value for option, value in chosen.items() if value != getattr(usual, option)}
 
 
 def reference_positions(game: Variant, count: int, seed: int = 1) -> Boards:
@@ -77,7 +84,7 @@ def reference_positions(game: Variant, count: int, seed: int = 1) -> Boards:
         chosen = results.boards[results.offsets[:-1] + choice.astype(np.int64)]
         # each position stops at a ply of its own, or one before its game would end
         on = (games % 40 > ply) & (points_won(chosen, game) == 0)
-        boards[on] = flip(chosen[on])
+        boards[on] = turn(chosen[on], game.family)
     return boards
 
 

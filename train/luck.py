@@ -64,6 +64,13 @@ class NetRolls:
         replies = self._search.replies(boards)
         return self._search.static_values(replies.reshape(-1, 26)).reshape(len(boards), -1)
 
+    def chances(self, boards: Boards) -> tuple[Boards, NDArray[Any]]:
+        """int8[B, 21, 26], where the player on roll goes with each of dice.ROLLS, and his chances
+        there, float32[B, 21, K]."""
+        replies = self._search.replies(boards)
+        chances = self._search.chances(replies.reshape(-1, 26), 0)
+        return replies, chances.reshape(*replies.shape[:2], -1)
+
     def for_thread(self) -> "NetRolls":
         """See RollValues."""
         return NetRolls(self.net)
@@ -83,17 +90,25 @@ class LuckJudge:
         boards: int8[B, 26] in his view, before the roll; dice: uint8[B, 2]; plies: int64[B], turns
         played before, as the first of a game has other chances (K3). Costs 21 times a move.
         """
-        values = self._rolls.values(boards)
-        opening = self._rolls.game.opening == "play_opening_dice"
-        first = (plies == 0) & opening
-        chances = np.where(first[:, None], OPENING_CHANCES, ROLL_CHANCES)
-        # summed along rows, in an order that does not depend on the batch
-        means: Floats64 = (values.astype(np.float64) * chances).sum(1)
-        return values[np.arange(len(boards)), roll_index(dice)] - means
+        return luck_of(self._rolls.values(boards), dice, plies, self._rolls.game)
 
     def for_thread(self) -> "LuckJudge":
         """The same judge with memory of its own, for one more thread."""
         return LuckJudge(self._rolls.for_thread(), self.name)
+
+
+def luck_of(
+    values: NDArray[Any], dice: NDArray[np.uint8], plies: NDArray[np.int64], game: Variant
+) -> Floats64:
+    """float64[B], the value of each roll that came less the mean over the rolls that could.
+
+    values: [B, 21], after each of dice.ROLLS; dice: uint8[B, 2]; plies: int64[B], turns played.
+    """
+    first = (plies == 0) & (game.opening == "play_opening_dice")
+    chances = np.where(first[:, None], OPENING_CHANCES, ROLL_CHANCES)
+    # summed along rows, in an order that does not depend on the batch
+    means: Floats64 = (values.astype(np.float64) * chances).sum(1)
+    return values[np.arange(len(dice)), roll_index(dice)] - means
 
 
 def roll_index(dice: NDArray[np.uint8]) -> NDArray[np.int64]:

@@ -94,7 +94,7 @@ def grow(network: ValueNetwork, arrays: Mapping[str, NDArray[Any]]) -> None:
 def to_net(network: ValueNetwork, game: Variant) -> Net:
     """The network's present weights as a net: features folded into a table, in float32."""
     with torch.no_grad():
-        rows = torch.from_numpy(feature_rows().reshape(CELLS * COUNTS, FEATURES))
+        rows = torch.from_numpy(feature_rows(game.family).reshape(CELLS * COUNTS, FEATURES))
         weight = network.first.weight.detach().cpu().float()
         table = _array(rows @ weight.T).reshape(CELLS, COUNTS, -1)
         tails = [

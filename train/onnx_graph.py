@@ -11,11 +11,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from nardy.net.features import CELLS, CODES, COUNTS, PAIR_REACH, PAIR_ROWS
+from nardy.net.features import CELLS, CODES, COUNTS, PAIR_ROWS, pair_uppers
 from nardy.net.net import Net
 
 OPSET = 17
-PAIRS_OF_CELLS = [(a, b) for a in range(26) for b in range(a + 1, min(a + PAIR_REACH, 25) + 1)]
 IR_VERSION = 9
 
 
@@ -44,7 +43,7 @@ def onnx_bytes(net: Net, meta: dict[str, Any]) -> bytes:
     logits = [_tail(graph, hidden, tail) for tail in net.tails]
     last = logits[0]
     if len(logits) == 2:
-        last = graph.node("Where", _is_race(graph), logits[1], logits[0])
+        last = graph.node("Where", _is_race(graph, net.blocking), logits[1], logits[0])
     graph.node("Softmax", last, axis=-1, name="outcomes")
     model = helper.make_model(
         helper.make_graph(
@@ -97,10 +96,11 @@ def _pairs(graph: _Graph, net: Net) -> str:
     point = graph.node("Cast", point, to=TensorProto.INT64)
     codes = graph.node("Add", graph.node("Add", theirs, theirs), point)
     empty = graph.node("Equal", cells, zero)
-    lower, upper = (graph.constant(part, np.int64) for part in np.array(PAIRS_OF_CELLS).T)
-    first = graph.constant(
-        [(a * PAIR_REACH + b - a - 1) * CODES**2 for a, b in PAIRS_OF_CELLS], "i8"
-    )
+    uppers = pair_uppers(net.variant.family)
+    pairs = np.flatnonzero(uppers >= 0)  # by lower cell and distance
+    lower = graph.constant(pairs // uppers.shape[1], np.int64)
+    upper = graph.constant(uppers.ravel()[pairs], np.int64)
+    first = graph.constant(pairs * CODES**2, np.int64)
     code = graph.node("Gather", codes, lower, axis=1)
     row = graph.node("Mul", code, graph.constant(CODES, np.int64))
     row = graph.node("Add", row, graph.node("Gather", codes, upper, axis=1))
@@ -128,8 +128,9 @@ def _tail(graph: _Graph, hidden: str, layers: Any) -> str:
     return x
 
 
-def _is_race(graph: _Graph) -> str:
-    """bool[N, 1]: the mover's rearmost cell lies below the opponent's (features.phases_of)."""
+def _is_race(graph: _Graph, blocking: bool) -> str:
+    """bool[N, 1]: the mover's rearmost cell lies below the opponent's, or where no one is hit
+    they are on either side of the middle (features.phases_of)."""
     cells = graph.node("Cast", "boards", to=TensorProto.INT64)
     zero = graph.constant(0, np.int64)
     numbers = graph.constant(np.arange(26)[None], np.int64)
@@ -139,4 +140,9 @@ def _is_race(graph: _Graph) -> str:
     foremost = graph.node("Where", enemy, numbers, graph.constant(26, np.int64))
     last = graph.node("ReduceMax", rearmost, axes=[1])
     first = graph.node("ReduceMin", foremost, axes=[1])
+    if blocking:
+        middle = graph.constant(12.5, np.float32)
+        last, first = (graph.node("Cast", cell, to=TensorProto.FLOAT) for cell in (last, first))
+        below, above = graph.node("Less", last, middle), graph.node("Less", middle, first)
+        return graph.node("And", below, above)
     return graph.node("Less", last, first)

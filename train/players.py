@@ -1,4 +1,4 @@
-"""Who plays in the arena: `random`, `pips`, a net, or a peer engine.
+"""Who plays in the arena: `random`, `pips`, `heuristic` (long nardy), a net, or a peer engine.
 
     player("random", variant("short"), seed=1)
     player("runs/quick", variant("short"), ply=1)
@@ -95,6 +95,10 @@ class PipsPlayer:
     name = "pips"
     ply = 0
 
+    def __init__(self, family: str = "hitting") -> None:
+        """family: of the game."""
+        self._family = family
+
     def choose(
         self,
         boards: Boards,
@@ -104,7 +108,7 @@ class PipsPlayer:
         plies: Rows,
     ) -> Rows:
         """See Player.choose."""
-        own, other = pip_counts(results.boards)
+        own, other = pip_counts(results.boards, self._family)
         return first_best(other - own, results.offsets)
 
     def for_thread(self) -> "PipsPlayer":
@@ -148,17 +152,24 @@ def player(name: str, game: Variant, seed: int = 0, ply: int = 0, tables: bool =
     """The player called `name`: one of NAMES, or a path to a net (see resolve).
 
     seed: of the random player; the others have no use for it. ply: how many plies it looks ahead;
-    random and pips look at the board alone, whatever it is. tables: for nets, see NetPlayer.
+    random, pips and heuristic look at the board alone, whatever it is. tables: for nets, see
+    NetPlayer.
     Raises ValueError naming a net of another variant, a missing peer, a path that is no net, or
     a depth that it cannot reach.
     """
     if name == "random":
         return RandomPlayer(seed)
     if name == "pips":
-        return PipsPlayer()
+        return PipsPlayer(game.family)
     if name in PEERS:
         return PEERS[name](game, ply)
     return NetPlayer(load_net(name, game), name, ply, tables)
+
+
+def _heuristic(game: Variant, ply: int) -> Player:
+    from train.heuristic import HeuristicPlayer
+
+    return HeuristicPlayer(game)
 
 
 def _gnubg_nn(game: Variant, ply: int) -> Player:
@@ -186,12 +197,14 @@ def _exact(game: Variant, ply: int) -> Player:
 
 
 PEERS: dict[str, Callable[[Variant, int], Player]] = {
+    "heuristic": _heuristic,
     "gnubg-nn": _gnubg_nn,
     "gnubg": _gnubg,
     "bgsage": _bgsage,
     "exact": _exact,
 }
-"""Engines of others, and a solved game's table; each imported when it is asked for."""
+"""The hand-written player of long nardy, engines of others, and a solved game's table; each
+imported when it is asked for."""
 
 NAMES = ("random", "pips", *PEERS)
 """What a player may be called that is no path."""
@@ -199,6 +212,8 @@ NAMES = ("random", "pips", *PEERS)
 
 def installed_opponents(game: Variant) -> list[str]:
     """The fixed opponents that can play `game` here, weakest first."""
+    if game.family == "blocking":
+        return ["random", "pips", "heuristic"]
     names = ["random", "pips", "gnubg-nn"]
     try:
         player("gnubg-nn", game)

@@ -153,7 +153,7 @@ def picture(draw: Callable[[Any], None], title: str, **labels: Any) -> str:
 def strength(runs: Sequence[Run], against: str, label: str) -> str:
     """Points a game against the strongest fixed opponent that every run has met, leaving out
     runs that have just begun and met none."""
-    tags = ("arena/gnubg-nn", "arena/pips", "arena/random")
+    tags = ("arena/gnubg-nn", "arena/heuristic", "arena/pips", "arena/random")
     gauged = [run for run in runs if run.curve(tags[-1], against)[0]]
     tag = next((t for t in tags if all(run.curve(t, against)[0] for run in gauged)), tags[-1])
 

@@ -220,7 +220,10 @@ def _write_array(path: Path, values: NDArray[np.float32]) -> None:
 
 
 def game_folder(folder: str | Path, game: Variant, cube: bool) -> Path:
-    """Where a game's solution is kept; the same for every start."""
+    """Where a game's solution is kept; the same for every start. Raises ValueError for a game of
+    the blocking family, which has other rules."""
+    if game.family != "hitting":
+        raise ValueError(f"{game.name} nardy cannot be solved here: only games with hits can")
     return Path(folder) / f"{game.checkers}-checkers{'-cube' if cube else ''}"
 
 

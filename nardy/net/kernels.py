@@ -14,11 +14,11 @@ from nardy.rules.kernel import float_kernel, kernel
 # In the loops below k counts from 0, since an index that might be negative keeps a loop from
 # vectorising, and an array is indexed as table[row, k]: a view of the row would be counted in
 # and out atomically, which costs as much as adding it. Counts are widened to int32 so that the
-# loops over cells vectorise.
+# loops over cells vectorise. `blocking` is whether the game is of that family (long nardy).
 
 
 @kernel
-def standing(boards, i):
+def standing(boards, i, blocking):
     """Of board i: -1 where the mover has no checker left, 1 in a race, 0 in contact
     (features.phases_of)."""
     own = np.int32(0)
@@ -28,23 +28,26 @@ def standing(boards, i):
         enemy |= np.int32(boards[i, cell] < 0) << np.int32(cell)
     if own == 0:
         return -1
+    if blocking:
+        # a race: own cells all below 13 and none of the enemy's
+        return 1 if own < 1 << 13 and enemy & ((1 << 13) - 1) == 0 else 0
     # a race: all own cells lie below the lowest of the enemy's, or he has none
     return 1 if enemy == 0 or own < (enemy & -enemy) else 0
 
 
 @kernel
-def points_of_win(board, checkers):
-    """Points for a mover who has borne off all (K14)."""
+def points_of_win(board, checkers, blocking):
+    """Points for a mover who has borne off all (K14, D11)."""
     left = 0
     deep = board[0] < 0
     for cell in range(26):
         left -= board[cell]
         deep |= cell < 7 and board[cell] < 0
-    return 1 if left < checkers else 3 if deep else 2
+    return 1 if left < checkers else 3 if deep and not blocking else 2
 
 
 @kernel
-def sort_rows(boards, checkers, phases, slots, counts, won):
+def sort_rows(boards, checkers, blocking, phases, slots, counts, won):
     """Give each board a row so that the rows of a phase lie together, and settle finished games.
 
     slots: int64[N], the row of board i; counts: int64[phases], rows of each phase;
@@ -53,8 +56,8 @@ def sort_rows(boards, checkers, phases, slots, counts, won):
     for phase in range(phases):
         counts[phase] = 0
     for i in range(boards.shape[0]):
-        state = standing(boards, i)
-        won[i] = points_of_win(boards[i], checkers) if state < 0 else 0
+        state = standing(boards, i, blocking)
+        won[i] = points_of_win(boards[i], checkers, blocking) if state < 0 else 0
         slots[i] = 1 if phases > 1 and state != 0 else 0
         counts[slots[i]] += 1
     contact = 0
@@ -179,15 +182,22 @@ def pair_code(count):
 
 
 @kernel
-def pair_row(a, code_a, b, code_b):
-    """The row of the pair table of two cells that are not empty, whichever is the lower."""
-    if a < b:
-        return ((a * 6 + b - a - 1) * 4 + code_a) * 4 + code_b
-    return ((b * 6 + a - b - 1) * 4 + code_b) * 4 + code_a
+def cell_at(cell, step, blocking):
+    """The cell `step` beyond another, up to 6 either way, or -1 (features.pair_uppers)."""
+    other = cell + step
+    if blocking:
+        return other - 24 if other > 24 else other + 24 if other < 1 else other
+    return other if other < 26 else -1
+
+
+@kernel
+def pair_row(lower, code, step, code_upper):
+    """The row of the pair table of a cell and the one `step` beyond it, neither empty."""
+    return ((lower * 6 + step - 1) * 4 + code) * 4 + code_upper
 
 
 @float_kernel
-def accumulate_pairs(boards, i, pairs, codes, known, total):
+def accumulate_pairs(boards, i, pairs, blocking, codes, known, total):
     """Add the pairs of board i to the first units of `total`, and remember it as a parent.
 
     pairs: float32[PAIR_ROWS, U].
@@ -198,30 +208,35 @@ def accumulate_pairs(boards, i, pairs, codes, known, total):
     for cell in range(26):
         codes[cell] = pair_code(boards[i, cell])
     for a in range(26):
-        for b in range(a + 1, min(a + 7, 26)):
-            if codes[a] >= 0 and codes[b] >= 0:
-                row = pair_row(a, codes[a], b, codes[b])
+        for step in range(1, 7):
+            b = cell_at(a, step, blocking)
+            if codes[a] >= 0 and b >= 0 and codes[b] >= 0:
+                row = pair_row(a, codes[a], step, codes[b])
                 for k in range(pairs.shape[1]):
                     total[k] += pairs[row, k]
 
 
 @float_kernel
-def weigh(cell, code, pairs, codes, weights, known):
+def weigh(cell, code, pairs, blocking, codes, weights, known):
     """Make the row of weights with what `cell`, if it had `code`, would make of the parent's other
     cells."""
     at = cell * 4 + code
     known[at] = True
     for k in range(pairs.shape[1]):
         weights[at, k] = 0
-    for other in range(max(cell - 6, 0), min(cell + 7, 26)):
-        if other != cell and codes[other] >= 0:
-            row = pair_row(cell, code, other, codes[other])
+    for step in range(-6, 7):
+        other = cell_at(cell, step, blocking)
+        if step != 0 and other >= 0 and codes[other] >= 0:
+            if step > 0:
+                row = pair_row(cell, code, step, codes[other])
+            else:
+                row = pair_row(other, codes[other], -step, code)
             for k in range(pairs.shape[1]):
                 weights[at, k] += pairs[row, k]
 
 
 @float_kernel
-def pairs_of_child(children, j, differ, pairs, codes, changed, weights, known, extra):
+def pairs_of_child(children, j, differ, pairs, blocking, codes, changed, weights, known, extra):
     """extra = what the pairs of child j add to those of its parent (accumulate_pairs).
 
     differ: the cells in which they differ, as bits. Each whose code changed takes its new weight
@@ -244,31 +259,35 @@ def pairs_of_child(children, j, differ, pairs, codes, changed, weights, known, e
         if new >= 0:
             come = cell * 4 + new
             if not known[come]:
-                weigh(cell, new, pairs, codes, weights, known)
+                weigh(cell, new, pairs, blocking, codes, weights, known)
             for k in range(units):
                 extra[k] += weights[come, k]
         if old >= 0:
             gone = cell * 4 + old
             if not known[gone]:
-                weigh(cell, old, pairs, codes, weights, known)
+                weigh(cell, old, pairs, blocking, codes, weights, known)
             for k in range(units):
                 extra[k] -= weights[gone, k]
         for number in range(n):
             other = changed[0, number]
-            if cell - other <= 6:
-                add_four(other, codes[other], changed[1, number], cell, old, new, pairs, extra)
+            gap, old_other, new_other = cell - other, codes[other], changed[1, number]
+            if gap <= 6:
+                add_four(other, old_other, new_other, gap, old, new, pairs, extra)
+            elif blocking and gap >= 18:
+                add_four(cell, old, new, 24 - gap, old_other, new_other, pairs, extra)
         changed[0, n] = cell
         changed[1, n] = new
         n += 1
 
 
 @float_kernel
-def add_four(a, old_a, new_a, b, old_b, new_b, pairs, extra):
-    """extra += the pairs (new a, new b) - (new a, old b) - (old a, new b) + (old a, old b)."""
+def add_four(a, old_a, new_a, step, old_b, new_b, pairs, extra):
+    """extra += the pairs (new a, new b) - (new a, old b) - (old a, new b) + (old a, old b), where b
+    lies `step` beyond a."""
     for code_a in (new_a, old_a):
         for code_b in (new_b, old_b):
             if code_a >= 0 and code_b >= 0:
-                row = pair_row(a, code_a, b, code_b)
+                row = pair_row(a, code_a, step, code_b)
                 if (code_a == new_a) == (code_b == new_b):
                     for k in range(pairs.shape[1]):
                         extra[k] += pairs[row, k]
@@ -305,7 +324,7 @@ def add_two(base, step, leave, arrive, first, total):
 
 @float_kernel
 def first_layer(
-    boards, checkers, table, bias, pairs, memory, slots, total, half, floats, halves
+    boards, checkers, blocking, table, bias, pairs, memory, slots, total, half, floats, halves
 ):  # fmt: skip
     """The first layer's output for independent boards, each from all its cells.
 
@@ -314,7 +333,7 @@ def first_layer(
     codes, _, _, known, _ = memory
     for i in range(boards.shape[0]):
         accumulate(boards[i], checkers, table, bias, total)
-        accumulate_pairs(boards, i, pairs, codes, known, total)
+        accumulate_pairs(boards, i, pairs, blocking, codes, known, total)
         slot = slots[i]
         if half:
             for k in range(total.shape[0]):
@@ -326,8 +345,8 @@ def first_layer(
 
 @float_kernel
 def first_layer_of_afterstates(
-    parents, children, offsets, checkers, table, step, bias, pairs, memory, slots, totals,
-    leave, arrive, half, floats, halves,
+    parents, children, offsets, checkers, blocking, table, step, bias, pairs, memory, slots,
+    totals, leave, arrive, half, floats, halves,
 ):  # fmt: skip
     """The first layer's output for the children of each parent, by difference.
 
@@ -343,11 +362,13 @@ def first_layer_of_afterstates(
     for i in range(parents.shape[0]):
         if i == 0 or not same_board(parents, i - 1, i):  # one board comes with many rolls
             accumulate(parents[i], checkers, table, bias, sum0)
-            accumulate_pairs(parents, i, pairs, codes, known, sum0)
+            accumulate_pairs(parents, i, pairs, blocking, codes, known, sum0)
             off = borne_off(parents[i], checkers, 1)
         for _ in range(offsets[i + 1] - offsets[i]):
             steps, differ = list_steps(parents, i, children, row, checkers, off, leave, arrive)
-            pairs_of_child(children, row, differ, pairs, codes, changed, weights, known, extra)
+            pairs_of_child(
+                children, row, differ, pairs, blocking, codes, changed, weights, known, extra
+            )
             slot = slots[row]
             if steps == 2:
                 store_two(sum0, extra, step, leave, arrive, 0, half, floats, halves, slot)

@@ -35,7 +35,7 @@ from nardy.net.features import (
 from nardy.net.weights import read_tensors
 from nardy.rules import kernel
 from nardy.rules.batch import Afterstates
-from nardy.rules.board import Boards, flip
+from nardy.rules.board import Boards, turn
 from nardy.rules.hitting import MAX_RESULTS
 from nardy.rules.variants import Variant, variant
 
@@ -73,9 +73,13 @@ class Net:
         meta: dict[str, Any] | None = None,
         pairs: Floats | None = None,
     ) -> "Net":
-        """A net from its arrays."""
+        """A net from its arrays. Raises ValueError for a game whose value hangs on who began."""
+        if game.last_roll != "off":
+            raise ValueError(
+                f"a net cannot be for last_roll={game.last_roll!r}: it does not see who began"
+            )
         layers = tuple(tuple(tail) for tail in tails)
-        turned = turn_table(table)
+        turned = turn_table(table, game.family)
         if pairs is None:
             pairs = np.empty((PAIR_ROWS, 0), np.float32)
         return Net(
@@ -86,7 +90,7 @@ class Net:
             pairs,
             turned,
             step_table(turned),
-            turn_pairs(pairs),
+            turn_pairs(pairs, game.family),
             meta or {},
         )
 
@@ -119,6 +123,11 @@ class Net:
             raise ValueError(f"the net in {str(path)!r} lacks {error}") from None
         except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f"the net in {str(path)!r} cannot be read: {error}") from None
+
+    @property
+    def blocking(self) -> bool:
+        """Whether its game is of the blocking family, as kernels ask it."""
+        return self.variant.family == "blocking"
 
     def outcomes(self, boards: Boards) -> Floats:
         """float32[N, K]: chances of `variant.outcomes` for the player on roll, before his roll."""
@@ -296,6 +305,7 @@ class Evaluator:
             kernels.first_layer(
                 boards,
                 net.variant.checkers,
+                net.blocking,
                 _rows(net.table),
                 net.bias,
                 net.pairs,
@@ -319,6 +329,7 @@ class Evaluator:
                 children,
                 offsets,
                 net.variant.checkers,
+                net.blocking,
                 _rows(net.turned),
                 _rows(net.step),
                 net.bias,
@@ -330,7 +341,7 @@ class Evaluator:
                 *self._activations(),
             )
         else:
-            self._first_layer_by_numpy(flip(children), slots)
+            self._first_layer_by_numpy(turn(children, net.variant.family), slots)
         chances = self._outcome_rows(len(children))
         kernels.value_rows(chances, slots, self._won, self._points, values)
 
@@ -342,6 +353,7 @@ class Evaluator:
         kernels.sort_rows(
             boards,
             self.net.variant.checkers,
+            self.net.blocking,
             len(self.net.tails),
             slots,
             self._counts,
@@ -383,7 +395,7 @@ def first_layer(net: Net, boards: Boards) -> Floats:
     units = net.pairs.shape[1]
     if units:
         pairs = np.concatenate([net.pairs, np.zeros((1, units), np.float32)])
-        for column in pair_index(boards).T:
+        for column in pair_index(boards, net.variant.family).T:
             total[:, :units] += pairs[column]
     return np.maximum(total, 0, out=total)
 
@@ -391,7 +403,7 @@ def first_layer(net: Net, boards: Boards) -> Floats:
 def outcomes_by_numpy(net: Net, boards: Boards) -> Floats:
     """float32[N, K], as Net.outcomes, with numpy alone and nothing clever: its slow twin."""
     activations = first_layer(net, boards)
-    phases = phases_of(boards, len(net.tails))
+    phases = phases_of(boards, len(net.tails), net.variant.family)
     logits = np.empty((len(boards), len(net.variant.outcomes)), np.float32)
     tail = NumpyTail(net)
     for phase in range(len(net.tails)):

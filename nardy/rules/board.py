@@ -20,7 +20,7 @@ from nardy.rules.variants import Variant
 Boards = NDArray[np.int8]
 
 _POINTS = np.arange(26)
-_OPPOSITE = {
+OPPOSITE = {
     "hitting": _POINTS[::-1],
     "blocking": np.array([25, *range(13, 25), *range(1, 13), 0]),
 }
@@ -36,7 +36,7 @@ def turn(boards: Boards, family: str) -> Boards:
     """The same positions seen by the other player; int8[..., 26] to int8[..., 26]."""
     if family == "hitting":
         return flip(boards)
-    return np.ascontiguousarray(-boards[..., _OPPOSITE[family]])
+    return np.ascontiguousarray(-boards[..., OPPOSITE[family]])
 
 
 def start_board(variant: Variant) -> Boards:
@@ -57,7 +57,7 @@ def make_board(
         for point, count in points.items():
             if not 1 <= point <= last or not 0 <= count <= 15:
                 raise ValueError(f"the {side} cannot have {count!r} checkers on point {point!r}")
-            cell = point if side == "mover" else int(_OPPOSITE[family][point])
+            cell = point if side == "mover" else int(OPPOSITE[family][point])
             if count and board[cell]:
                 raise ValueError(f"both sides stand on the mover's point {cell}")
             if count:
@@ -70,7 +70,7 @@ def pip_counts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pips left for the mover and for the opponent, int64[...] each; the bar counts 25."""
     own = np.maximum(boards, 0) @ _POINTS
-    other = np.maximum(-boards, 0) @ _OPPOSITE[family]
+    other = np.maximum(-boards, 0) @ OPPOSITE[family]
     return own, other
 
 

@@ -144,7 +144,7 @@ def test_a_race_is_contact_no_more(turns: Turns) -> None:
     assert phases_of(boards, 2).tolist() == slow
     assert phases_of(flip(boards), 2).tolist() == slow
     assert not phases_of(boards, 1).any()
-    assert [int(net_kernels.standing(boards, i)) for i in range(len(boards))] == slow
+    assert [int(net_kernels.standing(boards, i, False)) for i in range(len(boards))] == slow
 
 
 def test_known_races() -> None:

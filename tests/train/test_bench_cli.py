@@ -55,7 +55,9 @@ def test_a_run_writes_all_figures(
     monkeypatch.setattr(bench_stages, "cores", lambda: 2)
     figures = bench(tmp_path)
     stages = figures["stages"]
-    both = {"legal_short", "random_play", "evaluate", "best_move"}
+    both = {
+        "legal_short", "legal_long", "random_play", "random_play_long", "evaluate", "best_move"
+    }  # fmt: skip
     assert set(stages) == SCRIPTED | both | {f"{name}, 2 threads" for name in both} | {
         "evaluate, net=small", "evaluate, net=large", "evaluate, 512→32→32", "first_layer",
         "latency_ms, Player.best", "self_play_turns", "self_play_games, 1 thread",

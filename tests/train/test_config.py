@@ -73,7 +73,7 @@ def yaml_files() -> list[Path]:
 
 
 def test_there_are_few_files() -> None:
-    assert 5 <= len(yaml_files()) <= 18
+    assert 5 <= len(yaml_files()) <= 20
 
 
 @pytest.mark.parametrize(
