@@ -4,9 +4,16 @@
     nardy move --position 4HPwATDgc/ABMA --dice 31
     nardy show --position "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:3:0:10"
     nardy rollout --position 4HPwATDgc/ABMA --dice 31 --plies 7
+    nardy move --variant long --position "24:15 24:15" --dice 31
+    nardy cube --xgid "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:7:10" --ply 1
+    nardy play --match 7
     nardy tables --points 8
+    nardy analyze match.mat --ply 1 --html report.html
+    nardy serve | gnubg-socket | ubgi
 
-Without --net the folder in NARDY_NET is used, else the newest net in checkpoints/ and runs/.
+Without --net the folder in NARDY_NET is used, else the newest net in checkpoints/ and runs/, with
+--variant the newest of that game. Positions of long nardy are written as checkers by point, those
+of the player on roll first (nardy.notation.points).
 Bad input ends with one sentence on stderr and exit code 2.
 """
 
@@ -23,16 +30,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy import __version__
+from nardy.match.met import MatchEquity, default_table
+from nardy.match.score import Score, match_score
 from nardy.notation.ids import from_position_id
+from nardy.notation.points import from_points
 from nardy.notation.positions import describe, read_position
 from nardy.play import bearoff, terminal
 from nardy.play.bearoff_make import POINTS, Progress
 from nardy.play.board_text import draw
+from nardy.play.cube_text import decision_json, decision_text
 from nardy.play.player import Player, cumulative
 from nardy.play.rollout import GAMES, RolledOut, rollout, rollout_plays
 from nardy.play.search import PLIES
-from nardy.rules.board import check_board, check_dice, flip
-from nardy.rules.variants import names, variant
+from nardy.rules.board import Boards, check_board, check_dice, flip
+from nardy.rules.variants import Variant, names, variant
+from nardy.serve.commands import add_commands
 
 
 class _Parser(argparse.ArgumentParser):
@@ -40,6 +52,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"nardy: {message}\n")
+
+
+_POSITION = "gnubg Position ID; in long nardy checkers by point, as '24:15 24:15'"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="nardy", description="Play short nardy against a net, or ask it.")
+    parser = _Parser(prog="nardy", description="Play nardy against a net, or ask it.")
     parser.add_argument("--version", action="version", version=f"nardy {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -65,14 +80,41 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_player(play)
     play.add_argument("--seed", type=int, help="dice to play with; the same seed, the same dice")
+    stake = play.add_mutually_exclusive_group()
+    stake.add_argument("--match", type=int, metavar="N", help="a match to N points")
+    stake.add_argument("--money", action="store_true", help="for money")
+    play.add_argument("--cube", action="store_true", help="with the cube; a match always has it")
+    play.add_argument("--jacoby", action="store_true", help="money: gammons after a turned cube")
     play.set_defaults(run=_play)
+
+    cube = commands.add_parser(
+        "cube",
+        help="price the cube's actions in a position",
+        epilog="example: nardy cube --position 4HPwATDgc/ABMA:cIkFAAAAAAAA --ply 1",
+    )
+    named = cube.add_mutually_exclusive_group(required=True)
+    named.add_argument("--xgid", dest="position", metavar="XGID", help="XGID of the position")
+    named.add_argument(
+        "--position", metavar="ID", help="Position ID (money) or Position ID:Match ID"
+    )
+    _add_player(cube)
+    cube.add_argument("--json", action="store_true", help="print one JSON object")
+    cube.set_defaults(run=_cube)
+
+    met = commands.add_parser(
+        "met", help="show or write the match equity table", epilog="example: nardy met --length 7"
+    )
+    met.add_argument("--length", type=int, default=9, help="show up to so many points away")
+    met.add_argument("--table", metavar="FILE", help="another table, in gnubg's XML")
+    met.add_argument("--to", metavar="FILE", help="write it there in gnubg's XML")
+    met.set_defaults(run=_met)
 
     move = commands.add_parser(
         "move",
         help="rank the plays of a position",
         epilog="example: nardy move --position 4HPwATDgc/ABMA --dice 31 --ply 1",
     )
-    move.add_argument("--position", required=True, metavar="ID", help="gnubg Position ID")
+    move.add_argument("--position", required=True, metavar="ID", help=_POSITION)
     move.add_argument("--dice", required=True, metavar="31", help="the roll, two digits")
     _add_player(move)
     move.add_argument("--json", action="store_true", help="print one JSON object")
@@ -83,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
         help="play a position, or the best plays of a roll, out many times",
         epilog="example: nardy rollout --position 4HPwATDgc/ABMA --dice 31 --plies 7",
     )
-    games.add_argument("--position", required=True, metavar="ID", help="gnubg Position ID")
+    games.add_argument("--position", required=True, metavar="ID", help=_POSITION)
     games.add_argument("--dice", metavar="31", help="roll out the best plays of this roll")
     games.add_argument("--plays", type=int, default=3, help="how many plays, the best by the net")
     games.add_argument("--games", type=int, default=GAMES, help="for each, at most")
@@ -102,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
         "--position",
         required=True,
         metavar="TEXT",
-        help="Position ID, Position ID:Match ID, XGID or FIBS board string",
+        help="Position ID, Position ID:Match ID, XGID, FIBS board string; long: '24:15 24:15'",
     )
     show.add_argument("--variant", choices=names(), default="short", help="sets the checker count")
     show.set_defaults(run=_show)
@@ -114,24 +156,56 @@ def _parser() -> argparse.ArgumentParser:
         "--points", type=int, choices=POINTS, default=6, help="of the one-sided table, 15 checkers"
     )
     tables.set_defaults(run=_tables)
+    add_commands(commands, _add_player, lambda o: _net_folder(o.net, o.variant), _bar)
     return parser
 
 
 def _add_player(command: argparse.ArgumentParser) -> None:
     command.add_argument("--net", metavar="PATH", help="folder of an exported net")
     command.add_argument("--ply", type=int, choices=PLIES, default=0, help="depth of search")
-    command.add_argument("--variant", choices=names(), help="refuse a net of another variant")
+    command.add_argument("--variant", choices=names(), help="the game; refuse a net of another")
 
 
 def _play(options: argparse.Namespace) -> None:
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
-    terminal.play(_player(options), seed)
+    terminal.play(_player(options), seed, score=_stake(options))
+
+
+def _stake(options: argparse.Namespace) -> Score | None:
+    """What is played for: None where points are only counted."""
+    if options.match is not None:
+        return match_score(options.match)
+    if options.money or options.cube or options.jacoby:
+        return Score(doubling=options.cube, jacoby=options.jacoby)
+    return None
+
+
+def _cube(options: argparse.Namespace) -> None:
+    player, position = _player(options), read_position(options.position)
+    decision = player.cube(position)
+    if options.json:
+        asked = {"variant": player.net.variant.name, "position": options.position}
+        print(json.dumps({**asked, **decision_json(decision)}))
+        return
+    print(describe(position))
+    print(decision_text(decision))
+
+
+def _met(options: argparse.Namespace) -> None:
+    table = default_table() if options.table is None else MatchEquity.load(options.table)
+    if not 1 <= options.length <= table.length:
+        raise ValueError(f"length must be 1 to {table.length}, not {options.length!r}")
+    if options.to is not None:
+        Path(options.to).write_text(table.xml(table.name), encoding="utf-8")
+        print(f"{options.to}: {table.length} points")
+        return
+    print(table.text(options.length))
 
 
 def _move(options: argparse.Namespace) -> None:
-    board, dice = from_position_id(options.position), _dice(options.dice)
-    player = _player(options)
+    player, dice = _player(options), _dice(options.dice)
     game = player.net.variant
+    board = _board(options.position, game)
     ranked = player.best(board, dice)
     if not options.json:
         for number, play in enumerate(ranked, 1):
@@ -178,7 +252,7 @@ def _rollout(options: argparse.Namespace) -> None:
 
 def _rolled_out(player: Player, options: argparse.Namespace) -> tuple[list[str], RolledOut]:
     """What was rolled out, the position or the best plays of a roll, and the result."""
-    board = check_board(from_position_id(options.position), player.net.variant)
+    board = check_board(_board(options.position, player.net.variant), player.net.variant)
     asked = {name: getattr(options, name) for name in ("plies", "stderr", "seed", "threads")}
     asked |= {"tables": player.tables, "progress": _bar("rollout")}
     if options.dice is None:
@@ -193,6 +267,10 @@ def _rolled_out(player: Player, options: argparse.Namespace) -> tuple[list[str],
 
 def _show(options: argparse.Namespace) -> None:
     game = variant(options.variant)
+    if game.family == "blocking":
+        board = check_board(_board(options.position, game), game)
+        print(draw(board, game.checkers, ("on roll", "opponent"), family=game.family))
+        return
     position = read_position(options.position)
     board, state = check_board(position.board, game), position.state
     if state.on_roll == 1:
@@ -249,6 +327,11 @@ def _bar(name: str) -> Progress:
     return show
 
 
+def _board(text: str, game: Variant) -> Boards:
+    """The board that --position names, in the view of the player on roll."""
+    return from_position_id(text) if game.family == "hitting" else from_points(text, game.family)
+
+
 def _dice(text: str) -> NDArray[np.uint8]:
     digits = [int(character) for character in text if character in "0123456789"]
     if len(digits) != 2 or set(text) - set("0123456789 -,"):
@@ -257,7 +340,7 @@ def _dice(text: str) -> NDArray[np.uint8]:
 
 
 def _player(options: argparse.Namespace) -> Player:
-    folder = _net_folder(options.net)
+    folder = _net_folder(options.net, options.variant)
     player = Player(folder, options.ply)
     if options.variant not in (None, player.net.variant.name):
         raise ValueError(
@@ -266,8 +349,9 @@ def _player(options: argparse.Namespace) -> Player:
     return player
 
 
-def _net_folder(given: str | None) -> Path:
-    """The folder given, else the one in NARDY_NET, else the newest in checkpoints/ and runs/."""
+def _net_folder(given: str | None, game: str | None = None) -> Path:
+    """The folder given, else the one in NARDY_NET, else the newest in checkpoints/ and runs/,
+    where a game is named the newest of that game if there is one."""
     named = given or os.environ.get("NARDY_NET")
     if named:
         return Path(named)
@@ -276,4 +360,5 @@ def _net_folder(given: str | None) -> Path:
         raise ValueError(
             "there is no net here: make one with `make train`, or name one with --net or NARDY_NET"
         )
-    return max(nets, key=lambda path: (path.stat().st_mtime, str(path))).parent
+    fitting = [path for path in nets if game and json.loads(path.read_text())["variant"] == game]
+    return max(fitting or nets, key=lambda path: (path.stat().st_mtime, str(path))).parent

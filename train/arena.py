@@ -3,9 +3,11 @@
     python -m train.arena a=runs/quick b=gnubg-nn pairs=2000 luck=true
     python -m train.arena a=checkpoints/short-01 b=random pairs=100 json=result.json
     python -m train.arena players=[runs/quick,gnubg-nn,pips] pairs=500 plot=ratings.png
+    python -m train.arena a=checkpoints/short-01 b=gnubg cube=money pairs=1000 luck=true
+    python -m train.arena a=checkpoints/short-01 b=gnubg length=7 pairs=300 luck=true
 
-A player is random, pips, gnubg-nn, gnubg, bgsage, exact (a game that train.solve has solved), or a
-run folder, checkpoint or exported net.
+A player is random, pips, heuristic (of long nardy), gnubg-nn, gnubg, bgsage, exact (a game that
+train.solve has solved), or a run folder, checkpoint or exported net.
 A round robin leaves out a peer that is not installed, and says so.
 Every game is played twice with the same dice and the seats swapped. ArenaConfig lists the keys.
 Points are always a's. train.match plays the same from Python.
@@ -15,7 +17,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,11 +25,15 @@ from typing import Any
 # games are spread over threads here; a BLAS that starts more of its own slows all of them
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from nardy.match.score import Score, match_score
 from nardy.net.weights import write_whole
-from nardy.notation.matfile import write_mat
-from nardy.rules.variants import Variant
+from nardy.notation.matfile import write_mat, write_match
+from nardy.rules.variants import Variant, variant
 from train import ratings
 from train.config import VariantConfig, about, help_text, parse
+from train.cube_match import play_cube_match
+from train.cube_players import CubePlayer, NetCube, cube_player
+from train.cube_result import CubeJudge, cube_dict, cube_record, cube_report
 from train.luck import LuckJudge, NetRolls
 from train.match import MatchResult, play_match
 from train.peers import NotInstalledError
@@ -39,6 +45,8 @@ EXAMPLES = (
     "python -m train.arena a=checkpoints/short-01 b=random pairs=100 json=result.json",
     "python -m train.arena a=runs/one b=runs/two ply=1 pairs=100000 luck=true until=0.01",
     "python -m train.arena players=[runs/one,runs/two,gnubg-nn] pairs=500 plot=ratings.png",
+    "python -m train.arena a=runs/one b=gnubg cube=money pairs=1000 luck=true",
+    "python -m train.arena a=runs/one b=gnubg length=7 pairs=300 luck=true",
 )
 
 SAVED_GAMES = 100
@@ -49,10 +57,15 @@ SAVED_GAMES = 100
 class ArenaConfig:
     """One match, or a round robin."""
 
-    a: str | None = about("random, pips, gnubg-nn, gnubg, bgsage or a path to a net", None)
+    a: str | None = about(
+        "random, pips, heuristic, gnubg-nn, gnubg, bgsage or a path to a net", None
+    )
     b: str | None = about("the other player", None)
     players: list[str] = about("instead of a and b: each of these against each other", [])
     variant: VariantConfig = about("the game", VariantConfig)
+    cube: str = about("off, or money: nets by the formula, gnubg and bgsage by their cube", "off")
+    jacoby: bool = about("with cube=money: gammons count once the cube has been turned", False)
+    length: int | None = about("matches to so many points, with the cube and Crawford", None)
     ply: int = about("how many plies players look ahead, 0 to 2", 0)
     a_ply: int | None = about("and a, where it is another number", None)
     b_ply: int | None = about("and b", None)
@@ -72,9 +85,11 @@ class ArenaConfig:
 
 def report(result: MatchResult) -> str:
     """The result for a reader, a few lines."""
+    shares = {"wins": 1, "gammons": 2, "backgammons": 3}
+    paid = {n: p for n, p in shares.items() if p <= max(variant(result.variant).outcomes)}
     rows = [
-        f"{'a':4}{result.won(1):8.1%}{result.won(2):10.1%}{result.won(3):12.1%}   {result.a}",
-        f"{'b':4}{result.won(-1):8.1%}{result.won(-2):10.1%}{result.won(-3):12.1%}   {result.b}",
+        f"{seat:4}{_cells(f'{result.won(sign * points):.1%}' for points in paid.values())}   {name}"
+        for seat, sign, name in (("a", 1, result.a), ("b", -1, result.b))
     ]
     lines = [
         f"{result.ppg:+.4f} ± {result.ci95:.4f} points a game for a "
@@ -92,11 +107,16 @@ def report(result: MatchResult) -> str:
     return "\n".join(
         [
             *lines,
-            f"{'':4}{'wins':>8}{'gammons':>10}{'backgammons':>12}",
+            f"{'':4}{_cells(paid)}",
             *rows,
             f"draws {result.draws:.1%}, {result.games_per_s:.1f} games/s",
         ]
     )
+
+
+def _cells(texts: Iterable[str]) -> str:
+    """A line of the table of wins, gammons and, where they are paid, backgammons."""
+    return "".join(f"{text:>{width}}" for text, width in zip(texts, (8, 10, 12), strict=False))
 
 
 def _games_for(half_width: float, result: MatchResult, reached: float) -> int:
@@ -140,19 +160,92 @@ def run(config: ArenaConfig) -> None:
     """
     for name in ("json", "mat", "plot"):
         check_writable(name, getattr(config, name))
+    start = _start(config)
     if config.players:
+        if start is not None:
+            raise ValueError("a round robin, players=[…], is played without the cube")
         _run_round_robin(config)
+    elif start is not None:
+        _check_two(config)
+        _run_cube_match(config, start)
     else:
         _run_match(config)
 
 
-def _run_match(config: ArenaConfig) -> None:
+def _start(config: ArenaConfig) -> Score | None:
+    """What each unit is played for; None without the cube."""
+    if config.cube not in ("off", "money"):
+        raise ValueError(f"cube must be off or money, not {config.cube!r}")
+    if config.length is not None:
+        if config.cube == "money":
+            raise ValueError(f"length={config.length} is for a match, cube=money for money play")
+        return match_score(config.length)
+    if config.jacoby and config.cube == "off":
+        raise ValueError("jacoby=true needs cube=money")
+    return Score(jacoby=config.jacoby) if config.cube == "money" else None
+
+
+def _check_two(config: ArenaConfig) -> None:
     for name, value in (("a", config.a), ("b", config.b)):
         if value is None:
             raise ValueError(f"{name} is missing: name two players, a=… b=…, or players=[…]")
     if config.plot is not None:
         raise ValueError(f"plot={config.plot!r} is for a round robin, players=[…]")
+
+
+def _run_cube_match(config: ArenaConfig, start: Score) -> None:
     game = config.variant.make()
+    plies = (config.ply if ply is None else ply for ply in (config.a_ply, config.b_ply))
+    a, b = (
+        cube_player(str(name), game, ply, config.tables, start.jacoby)
+        for name, ply in zip((config.a, config.b), plies, strict=True)
+    )
+    threads = cores() if config.threads is None else config.threads
+    with progress_bar(2 * max(config.pairs, 0), "game" if start.money else "match") as bar:
+        result = play_cube_match(
+            a,
+            b,
+            game,
+            start,
+            config.pairs,
+            config.seed,
+            config.batch,
+            threads,
+            finished=bar.update,
+            judge=_cube_judge(config, game, (a, b)),
+            until=config.until,
+            seconds=config.seconds,
+            # a .mat file holds one match, or a session
+            save=0 if config.mat is None else SAVED_GAMES if start.money else 1,
+        )
+    print(cube_report(result))
+    if config.json is not None:
+        _write_json(config.json, cube_dict(result))
+    if config.mat is not None:
+        write_whole(config.mat, write_match(cube_record(result, game)).encode())
+
+
+def _cube_judge(
+    config: ArenaConfig, game: Variant, players: Sequence[CubePlayer]
+) -> CubeJudge | None:
+    """As _judge, of a net."""
+    if config.judge in NAMES:
+        raise ValueError(f"judge={config.judge!r} is not a net: with the cube a net tells luck")
+    if config.judge is not None:
+        return CubeJudge(NetRolls(load_net(config.judge, game)), config.judge)
+    if not config.luck:
+        return None
+    for one in players:
+        if isinstance(one, NetCube):
+            return CubeJudge(NetRolls(one.net), one.net_name)
+    raise ValueError("luck=true needs a net to tell it, and none plays: name one, judge=…")
+
+
+def _run_match(config: ArenaConfig) -> None:
+    _check_two(config)
+    game = config.variant.make()
+    if config.mat is not None and game.family != "hitting":
+        raise ValueError(f"mat={config.mat!r}: the format has no {game.name} nardy")
     # two random players are two: they do not share their choices
     a = _player(config, game, config.a, config.a_ply, 0)
     b = _player(config, game, config.b, config.b_ply, 1)
@@ -266,13 +359,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def progress_bar(games: int) -> Any:
+def progress_bar(games: int, unit: str = "game") -> Any:
     """A bar on stderr: at once on a terminal, elsewhere only in a match of more than seconds."""
     from tqdm import tqdm
 
     terminal = sys.stderr.isatty()
     delay, every = (0, 0.2) if terminal else (5, 10)
-    return tqdm(total=games, unit="game", delay=delay, mininterval=every, leave=terminal)
+    return tqdm(total=games, unit=unit, delay=delay, mininterval=every, leave=terminal)
 
 
 def main(arguments: Sequence[str]) -> int:

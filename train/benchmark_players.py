@@ -11,8 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from nardy.match.score import MAX_LENGTH, Owner, Score
 from nardy.net.net import Net
 from nardy.play.bearoff import tables_for
+from nardy.play.cube_head import cube_of
+from nardy.play.cubeful import cube_values_at
 from nardy.play.search import Search
 from nardy.rules.board import Boards, flip, points_won
 from nardy.rules.variants import Variant, variant
@@ -135,14 +138,37 @@ def _net_subject(path: str, ply: int, tables: bool) -> Subject:
     search = Search(net, ply, tables=tables_for(game) if tables else None)
 
     def chances(boards: Boards) -> Floats:
-        # those of the other side, who has just moved, turned round
-        return cumulative_chances(search.chances(flip(boards), ply)[:, ::-1], game.outcomes)
+        return cumulative_chances(search.before_roll(boards), game.outcomes)
+
+    cube = cube_of(resolve(path), net)
+
+    def actions(cubes: Cubes) -> Floats:
+        scores = [score_of(cubes, i) for i in range(len(cubes.boards))]
+        values = cube_values_at(cubes.boards, search.before_roll(cubes.boards), scores, cube)
+        return np.column_stack(values[:3])
 
     return Subject(
         path if ply == 0 else f"{path} at {ply}-ply",
         lambda decisions: search.best(decisions.boards, decisions.results),
         chances,
+        actions,
     )
+
+
+def score_of(cubes: Cubes, i: int) -> Score:
+    """What position `i` is played for, in the view of its player on roll.
+
+    The file gives the points that are missing and not the match's length, which changes nothing.
+    An owned cube on 1 stands for one on 2 in money play, where the stake is only a unit.
+    """
+    mine, theirs = cubes.away[i].tolist()
+    owned, cube = bool(cubes.owned[i]), int(cubes.cube[i])
+    if owned and cube == 1:
+        cube = 2
+    owner: Owner = "mine" if owned else "centre"
+    if not mine:
+        return Score(cube=cube, owner=owner)
+    return Score((mine, theirs), MAX_LENGTH, bool(cubes.crawford[i]), cube, owner)
 
 
 def _play(chooser: Player) -> Callable[[Decisions], Rows]:

@@ -8,7 +8,7 @@ the number of threads.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nardy.notation.matfile import Game, Turn
 from nardy.rules.batch import Workspace, afterstates
-from nardy.rules.board import Boards, flip, points_won, start_board
+from nardy.rules.board import Boards, ending, start_board, turn
 from nardy.rules.dice import roll
 from nardy.rules.variants import Variant
 from train.luck import Adjusted, LuckJudge, adjust, mean_and_ci95
@@ -117,9 +117,7 @@ def play_match(
     in whether they count. save: how many games to keep, move by move.
     Raises ValueError naming a number that is too small, or a game of more than MAX_PLIES plies.
     """
-    if batch is None:
-        depth = max(a.ply, b.ply, 0 if judge is None else 1)
-        batch = BATCHES[min(depth, len(BATCHES) - 1)]
+    batch = default_batch(a.ply, b.ply, judge is not None) if batch is None else batch
     for name, value, least in (("pairs", pairs, 2), ("batch", batch, 1), ("threads", threads, 1)):
         if value < least:
             raise ValueError(f"{name} must be at least {least}, not {value}")
@@ -135,7 +133,7 @@ def play_match(
     result = None
     for first in range(0, pairs, pairs if until is None else STAGE):
         last = pairs if until is None else min(first + STAGE, pairs)
-        _play_stage(table, crews, np.arange(first, last))
+        play_stage(table.play, table.stop, crews, np.arange(first, last))
         speed = int((table.points != UNPLAYED).sum()) / (time.perf_counter() - began)
         result = _result(table, a, b, judge, speed)
         if table.late() or (until is not None and _half_width(result) <= until):
@@ -189,9 +187,8 @@ class _Table:
         while len(live) and not self.stop.is_set():
             seats = (live + plies) % 2  # 0 where a is on roll
             boards = self._turn(crew, live, plies, seats, boards, memory)
-            won = points_won(boards, self.game)
-            over = won > 0
-            boards, plies = flip(boards), plies + 1
+            over, won = ending(boards, self.game, plies % 2 == 0)
+            boards, plies = turn(boards, self.game.family), plies + 1
             if over.any():
                 self._settle(live[over], np.where(seats, -won, won)[over])
                 if self.late():  # no new pair, but the twin of a game that was begun
@@ -240,20 +237,30 @@ class _Table:
             raise ValueError(f"a game of pair {pair} is not over after {MAX_PLIES} plies")
 
 
-def _play_stage(table: _Table, crews: list[_Crew], pairs: NDArray[np.int64]) -> None:
+def default_batch(a_ply: int, b_ply: int, judged: bool) -> int:
+    """See BATCHES."""
+    return BATCHES[min(max(a_ply, b_ply, int(judged)), len(BATCHES) - 1)]
+
+
+def play_stage(
+    play: Callable[[Any, NDArray[np.int64]], None],
+    stop: threading.Event,
+    crews: Sequence[Any],
+    pairs: NDArray[np.int64],
+) -> None:
+    """play(crew, its share of the pairs) in a thread for each crew, which `stop` ends early."""
     shards = np.array_split(pairs, len(crews))
     with ThreadPoolExecutor(len(crews)) as pool:
         try:
             jobs = [
-                pool.submit(table.play, crew, shard)
-                for crew, shard in zip(crews, shards, strict=True)
+                pool.submit(play, crew, shard) for crew, shard in zip(crews, shards, strict=True)
             ]
             wait(jobs, return_when=FIRST_EXCEPTION)
         except BaseException:
-            table.stop.set()  # Ctrl-C: the threads leave
+            stop.set()  # Ctrl-C: the threads leave
             raise
         if any(job.done() and job.exception() for job in jobs):
-            table.stop.set()  # after an error the other threads leave too
+            stop.set()  # after an error the other threads leave too
     for job in jobs:
         job.result()  # raises what its thread raised
 

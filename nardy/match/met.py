@@ -80,6 +80,25 @@ class MatchEquity:
         """
         return _read_xml(Path(path))
 
+    def text(self, length: int) -> str:
+        """The table up to `length` away, in percent: rows for what I need, columns for the other;
+        below it my chance when he needs one and the Crawford game has been played."""
+        head = "  away" + "".join(f"{theirs:6d}" for theirs in range(1, length + 1))
+        rows = [
+            f"{mine:6d}" + "".join(f"{100 * chance:6.1f}" for chance in row[:length])
+            for mine, row in enumerate(self.before[:length], 1)
+        ]
+        after = "".join(f"{100 * chance:6.1f}" for chance in self.after_crawford[:length])
+        return "\n".join(
+            [
+                self.name,
+                head,
+                *rows,
+                "after the Crawford game, the other needing 1:",
+                " " * 6 + after,
+            ]
+        )
+
     def xml(self, description: str) -> str:
         """The table as gnubg's XML."""
         rows = "\n".join(f"    <row>\n{_entries(row)}    </row>" for row in self.before)

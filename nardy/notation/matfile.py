@@ -58,8 +58,11 @@ def write_mat(players: tuple[str, str], games: Sequence[Game], variant: Variant)
 def write_match(match: MatchRecord) -> str:
     """The text of a match or a session.
 
-    Raises ValueError for a play that its dice do not allow.
+    Raises ValueError for a game that the format does not have, long nardy, or a play that its dice
+    do not allow.
     """
+    if match.variant.family != "hitting":
+        raise ValueError(f".mat files have no {match.variant.name} nardy")
     lines = [f'; [{name} "{value}"]' for name, value in _tags(match).items()]
     lines += [""] * bool(lines) + [f" {match.length} point match", ""]
     names = [_name(player) for player in match.players]

@@ -1,7 +1,7 @@
 """Written moves: `8/5 6/5`, `bar/24*/18`, `6/off`, `24/22(2)`.
 
     results = afterstates(board[None], dice[None], variant).boards
-    move_texts(board, dice, results)                    # one text for each result
+    move_texts(board, dice, results, variant.family)    # one text for each result
     parse_move("24/23 13/10", board, dice, variant)     # the result that a person asked for
 
 The rest of the code compares afterstates; moves exist only here, where people read and type
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy.rules.batch import afterstates
+from nardy.rules.blocking import HEAD
 from nardy.rules.board import Boards, check_board, check_dice
 from nardy.rules.variants import Variant
 
@@ -28,6 +29,9 @@ BAR, OFF = 25, 0
 Cells = tuple[int, ...]  # a board's 26 cells, mover's view, hashable
 Dice = tuple[int, ...]  # the numbers still to be played, larger first
 Leg = tuple[int, int]  # source and target as typed; one to four hops
+
+_CLOSED_BY = {"hitting": 2, "blocking": 1}
+"""How many of the opponent's checkers close a point, by family (K5, D2)."""
 
 _PASS_WORDS = ("", "pass", "cannot move", "no move")
 _STOP = r"(?:bar|b|off|o|\d{1,2})"
@@ -56,30 +60,41 @@ class _State(NamedTuple):
     cells: Cells
     left: Dice
     legs: tuple[Leg, ...]
+    family: str
 
 
 # --- writing ---------------------------------------------------------------------------------
 
 
-def move_texts(board: Boards, dice: NDArray[np.uint8], results: Boards) -> list[str]:
+def move_texts(
+    board: Boards, dice: NDArray[np.uint8], results: Boards, family: str = "hitting"
+) -> list[str]:
     """The written move of each result, in order.
 
-    board: int8[26], mover's view; dice: uint8[2]; results: int8[N, 26], its afterstates. Points
-    are in the mover's numbering; every point on which he hits is named and starred, so that no two
-    results have one text. A pass is "Cannot Move".
+    board: int8[26], mover's view; dice: uint8[2]; results: int8[N, 26], its afterstates; family:
+    of the variant. Points are in the mover's numbering; every point on which he hits is named and
+    starred, so that no two results have one text. A pass is "Cannot Move".
     Raises ValueError for a result that these dice cannot reach.
     """
-    ways = _ways(_cells(board), _numbers(dice))
-    texts = []
+    return [_text(hops) for hops in move_hops(board, dice, results, family)]
+
+
+def move_hops(
+    board: Boards, dice: NDArray[np.uint8], results: Boards, family: str = "hitting"
+) -> list[tuple[Hop, ...]]:
+    """The single hops that lead to each result, in an order in which they can be played.
+
+    Arguments, and what is raised, as of move_texts; a pass has no hops.
+    """
+    ways, found = _ways(_cells(board), _numbers(dice), family), []
     for result in results.tolist():
-        hops = ways.get(tuple(result))
-        if hops is None:
+        if tuple(result) not in ways:
             raise ValueError(f"{_roll(_numbers(dice))} cannot lead to the board {result}")
-        texts.append(_text(hops))
-    return texts
+        found.append(ways[tuple(result)])
+    return found
 
 
-def _ways(cells: Cells, dice: Dice) -> dict[Cells, tuple[Hop, ...]]:
+def _ways(cells: Cells, dice: Dice, family: str) -> dict[Cells, tuple[Hop, ...]]:
     """Every board that some of the dice can reach, with hops that lead there.
 
     Of ways with different numbers of hops the longest is kept (K7). Which of equally long ways
@@ -96,7 +111,7 @@ def _ways(cells: Cells, dice: Dice) -> dict[Cells, tuple[Hop, ...]]:
             nearest = hops[-1].source if double and hops else BAR
             for die in dict.fromkeys(left):
                 rest = _without(left, die)
-                for source in _sources(at, die):
+                for source in _sources(at, die, family):
                     if source <= nearest:
                         hop, after = _play(at, source, die)
                         deeper.setdefault((after, rest), (*hops, hop))
@@ -150,16 +165,18 @@ def _way(chain: tuple[Hop, ...]) -> _Way:
 # --- single hops -----------------------------------------------------------------------------
 
 
-def fault(cells: Cells, source: int, die: int) -> str:
-    """Why one checker cannot be played from `source` with `die`; empty where it can (K4..K11)."""
+def fault(cells: Cells, source: int, die: int, family: str = "hitting") -> str:
+    """Why one checker cannot be played from `source` with `die`; empty where it can (K4..K11, D2
+    and D10)."""
     target = source - die
     if cells[source] <= 0:
         return "you have no checker on " + ("the bar" if source == BAR else f"point {source}")
     if cells[BAR] > 0 and source != BAR:
         return "your checker on the bar must enter first"
     if target > 0:
-        if cells[target] <= -2:
-            return f"point {target} is closed by {-cells[target]} checkers of the opponent"
+        if cells[target] <= -_CLOSED_BY[family]:
+            checkers = f"{-cells[target]} checker{'s' * (cells[target] < -1)}"
+            return f"point {target} is closed by {checkers} of the opponent"
         return ""
     farthest = max(point for point in range(1, BAR) if cells[point] > 0)
     if farthest > 6:
@@ -169,11 +186,12 @@ def fault(cells: Cells, source: int, die: int) -> str:
     return ""
 
 
-def _sources(cells: Cells, die: int) -> list[int]:
+def _sources(cells: Cells, die: int, family: str = "hitting") -> list[int]:
     """The points that `die` can be played from, the farthest first: where `fault` finds none."""
     if cells[BAR] > 0:
         return [BAR] if cells[BAR - die] > -2 else []
-    found = [p for p in range(BAR - 1, die, -1) if cells[p] > 0 and cells[p - die] > -2]
+    closed = -_CLOSED_BY[family]
+    found = [p for p in range(BAR - 1, die, -1) if cells[p] > 0 and cells[p - die] > closed]
     if max(cells[7:BAR]) <= 0:
         home = [point for point in range(6, 0, -1) if cells[point] > 0]
         if home and (cells[die] > 0 or home[0] < die):
@@ -215,12 +233,12 @@ def parse_move(text: str, board: Boards, dice: NDArray[np.uint8], variant: Varia
         return board.copy()
     _check_lengths(legs, numbers)
     ends: list[_End] = []
-    _play_out(_State(cells, numbers, legs), frozenset(), ends, [])
+    _play_out(_State(cells, numbers, legs, variant.family), frozenset(), ends, [])
     if not ends:
-        raise ValueError(_why_stuck(cells, numbers, legs))
+        raise ValueError(_why_stuck(cells, numbers, legs, variant.family))
     allowed = [end for end in ends if end.cells in legal]
     if not allowed:
-        raise ValueError(_why_incomplete(cells, numbers, legal, ends[0]))
+        raise ValueError(_why_incomplete(cells, numbers, legal, ends[0], variant.family))
     return np.array(_meant(allowed, legs, starred), np.int8)
 
 
@@ -276,14 +294,14 @@ def _check_lengths(legs: tuple[Leg, ...], dice: Dice) -> None:
 
 def _play_out(state: _State, hits: frozenset[int], ends: list[_End], stuck: list[_State]) -> None:
     """Play the legs hop by hop in every order; collect where all are played, and dead ends."""
-    cells, left, legs = state
+    cells, left, legs, family = state
     if not legs:
         ends.append(_End(cells, left, hits))
         return
     moved = False
     for source, target in dict.fromkeys(legs):
         for die in dict.fromkeys(left):
-            if max(source - die, OFF) < target or fault(cells, source, die):
+            if max(source - die, OFF) < target or fault(cells, source, die, family):
                 continue
             moved = True
             hop, after = _play(cells, source, die)
@@ -292,12 +310,12 @@ def _play_out(state: _State, hits: frozenset[int], ends: list[_End], stuck: list
             if hop.target > target:
                 rest.insert(0, (hop.target, target))
             here = hits | {hop.target} if hop.hit else hits
-            _play_out(_State(after, _without(left, die), tuple(rest)), here, ends, stuck)
+            _play_out(_State(after, _without(left, die), tuple(rest), family), here, ends, stuck)
     if not moved:
         stuck.append(state)
 
 
-def _why_stuck(cells: Cells, dice: Dice, legs: tuple[Leg, ...]) -> str:
+def _why_stuck(cells: Cells, dice: Dice, legs: tuple[Leg, ...], family: str) -> str:
     """Why the legs cannot all be played: the first that fails, from the bar inwards."""
     left = dice
     for source, target in sorted(legs, reverse=True):
@@ -308,7 +326,7 @@ def _why_stuck(cells: Cells, dice: Dice, legs: tuple[Leg, ...]) -> str:
         numbers = (source - target,) if source - target in left else left
         ends: list[_End] = []
         stuck: list[_State] = []
-        _play_out(_State(cells, numbers, ((source, target),)), frozenset(), ends, stuck)
+        _play_out(_State(cells, numbers, ((source, target),), family), frozenset(), ends, stuck)
         if not ends:
             reason = _why_leg_fails(min(stuck, key=lambda state: len(state.left)))
             return f"{name}: {reason}" if reason else f"{name} with the dice left of {_roll(dice)}"
@@ -322,12 +340,19 @@ def _why_leg_fails(state: _State) -> str:
     """What stops the one leg left, empty where every die is too large."""
     source, target = state.legs[0]
     short = [die for die in state.left if max(source - die, OFF) >= target]
-    return fault(state.cells, source, short[0]) if short else ""
+    return fault(state.cells, source, short[0], state.family) if short else ""
 
 
-def _why_incomplete(cells: Cells, dice: Dice, legal: set[Cells], end: _End) -> str:
-    """Why playable hops are no legal play: too few dice, or the smaller alone (K7)."""
-    most = max(len(hops) for board, hops in _ways(cells, dice).items() if board in legal)
+def _why_incomplete(cells: Cells, dice: Dice, legal: set[Cells], end: _End, family: str) -> str:
+    """Why playable hops are no legal play: too few dice, or the smaller alone (K7); in long nardy
+    also too many from the head, or a row of six (D4, D8)."""
+    most = max(len(hops) for board, hops in _ways(cells, dice, family).items() if board in legal)
+    if family == "blocking" and len(dice) - len(end.left) >= most:
+        heads = cells[HEAD] - end.cells[HEAD]
+        if heads > max(cells[HEAD] - board[HEAD] for board in legal):
+            return f"{heads} checkers cannot leave the head in this turn"
+        if len(dice) == 4 or end.left[:1] != dice[:1]:
+            return "that makes six points in a row where they may not stand"
     if len(dice) - len(end.left) == most:
         return f"only one die can be played here, and it must be the larger, the {dice[0]}"
     if len(dice) == 2:

@@ -13,6 +13,9 @@ The package brings a one-sided table of six points and a two-sided one of three 
 numba is installed a two-sided table of six checkers is made, in seconds, when first needed, and
 kept in the folder that `cache_folder` names. `nardy tables --points 8` makes a larger one-sided
 table, which is used from then on. All are memory-mapped. Rules K10..K16.
+
+Long nardy bears off by the same rules (D10): where both sides have come home its race is the
+short one, seen with the opponent's half of the board turned round.
 """
 
 import os
@@ -31,12 +34,15 @@ from nardy.play import bearoff_kernels as kernels
 from nardy.play.bearoff_make import POINTS, SCALE, Progress, make_one_sided, make_two_sided
 from nardy.rules import kernel
 from nardy.rules.board import Boards, pip_counts
-from nardy.rules.variants import SHORT_OUTCOMES, Variant
+from nardy.rules.variants import LONG_OUTCOMES, SHORT_OUTCOMES, Variant
 
 CHECKERS = 15
 SHIPPED = Path(__file__).parents[1] / "data"
 TWO_SIDED = (3, 6)
 """Checkers a side of the two-sided table that is shipped, and of the one that is made."""
+
+_SHORT_CELLS = np.array([0, *range(1, 13), *range(24, 12, -1), 25])
+"""The cells of a long race in the order of the short one."""
 
 PIPS_A_ROLL = 49 / 6
 """Mean pips of a roll, doubles played four times (K6)."""
@@ -81,14 +87,22 @@ class Bearoff:
         one, two = table_files(points)
         return Bearoff(game, read_one_sided(one, points), read_two_sided(two), points)
 
+    def _as_short(self, boards: Boards) -> Boards:
+        """Races as those of the short game; other positions stay such that no table reaches."""
+        if self.game.family == "hitting":
+            return boards
+        return np.ascontiguousarray(boards[:, _SHORT_CELLS])
+
     def covers(self, boards: Boards) -> NDArray[np.bool_]:
         """bool[N], where `outcomes` answers; boards int8[N, 26] before a roll, both sides on."""
+        boards = self._as_short(boards)
         found = np.empty(len(boards), np.bool_)
         kernels.covered(boards, self.points, CHECKERS, found)
         return found
 
     def covers_exactly(self, boards: Boards) -> NDArray[np.bool_]:
         """bool[N], where `equities` answers: the two-sided table, and no gammon possible."""
+        boards = self._as_short(boards)
         found = np.empty(len(boards), np.bool_)
         kernels.covered_by_two(boards, self.two_sided_checkers, self.game.checkers, found)
         return found
@@ -96,9 +110,18 @@ class Bearoff:
     def settle(self, boards: Boards, chances: Floats) -> NDArray[np.bool_]:
         """Overwrite the rows of `chances` that a table knows; bool[N], which they are.
 
-        boards: int8[N, 26], in the view of the player on roll; chances: float32[N, 6], of the
+        boards: int8[N, 26], in the view of the player on roll; chances: float32[N, K], of the
         game's outcomes, for him.
         """
+        if self.game.family != "hitting":  # no backgammon is won in a race of the tables
+            wide = np.zeros((len(boards), 6), np.float32)
+            known = self._settle(self._as_short(boards), wide)
+            chances[known] = wide[known, 1:5]
+            return known
+        return self._settle(boards, chances)
+
+    def _settle(self, boards: Boards, chances: Floats) -> NDArray[np.bool_]:
+        """As `settle`, of the short game."""
         found = np.empty(len(boards), np.bool_)
         kernels.look_up(
             boards, self.game.checkers, CHECKERS, self.points, self._first, self._rolls,
@@ -107,11 +130,11 @@ class Bearoff:
         return found
 
     def outcomes(self, boards: Boards) -> Floats:
-        """float32[N, 6]: chances of the game's outcomes for the player on roll.
+        """float32[N, K]: chances of the game's outcomes for the player on roll.
 
         Raises ValueError where no table reaches a board.
         """
-        chances = np.empty((len(boards), 6), np.float32)
+        chances = np.empty((len(boards), len(self.game.outcomes)), np.float32)
         found = self.settle(boards, chances)
         if not found.all():
             missing = boards[int(found.argmin())].tolist()
@@ -131,7 +154,7 @@ class Bearoff:
             missing = boards[int(found.argmin())].tolist()
             raise ValueError(f"the two-sided table does not reach the board {missing}")
         ranks = np.empty((len(boards), 2), np.int64)
-        kernels.rank_pairs(boards, 6, ranks)
+        kernels.rank_pairs(self._as_short(boards), 6, ranks)
         values: Floats = self._two[ranks[:, 0], ranks[:, 1]]
         return values
 
@@ -140,9 +163,9 @@ class Bearoff:
 
         EPC = mean rolls · 49 / 6 (Trice, Backgammon Boot Camp).
         """
-        pips = pip_counts(board)
+        pips = pip_counts(board, self.game.family)
         ranks = np.empty((1, 2), np.int64)
-        kernels.rank_pairs(board[None], self.points, ranks)
+        kernels.rank_pairs(self._as_short(board[None]), self.points, ranks)
         mover, opponent = ranks[0].tolist()
         return self._wastage(mover, int(pips[0])), self._wastage(opponent, int(pips[1]))
 
@@ -158,8 +181,11 @@ def tables_for(game: Variant) -> Bearoff | None:
 
 
 def fits(game: Variant) -> bool:
-    """Whether the tables are for this game: of the hitting family, paid as K14 says."""
-    return game.family == "hitting" and game.outcomes == SHORT_OUTCOMES
+    """Whether the tables are for this game: paid as K14 or D11 says, and a row of six at home is
+    nowhere forbidden (D8)."""
+    if game.family == "hitting":
+        return game.outcomes == SHORT_OUTCOMES
+    return game.outcomes == LONG_OUTCOMES and game.prime_rule in ("front_checker_ahead", "allow")
 
 
 def cache_folder() -> Path:

@@ -17,19 +17,23 @@ def draw(
     checkers: int,
     names: tuple[str, str] = ("you", "opponent"),
     note: str = "",
+    family: str = "hitting",
 ) -> str:
     """Several lines: both sides' checkers, bars, checkers off and pips left.
+
+    In long nardy (family "blocking") there is no bar; X's head is the upper right corner, his 24,
+    O's the lower left one.
 
     board: int8[26]. The player whose view it is plays X, in his own numbering, and the other O;
     names: what to call the two; note: a text beside the board, such as whose roll it is.
     checkers: how many each side started with.
     """
-    own_pips, other_pips = pip_counts(board)
+    own_pips, other_pips = pip_counts(board, family)
     own_off = checkers - int(np.maximum(board, 0).sum())
     other_off = checkers + int(np.minimum(board, 0).sum())
     lines = [_edge(_TOP)]
     lines += [_row(board, _TOP, int(board[0]), row) for row in range(_ROWS)]
-    lines += [f"|{'':18}|BAR|{'':18}|"]
+    lines += [f"|{'':18}|{'BAR' if family == 'hitting' else '':3}|{'':18}|"]
     lines += [_row(board, _BOTTOM, int(board[25]), row) for row in reversed(range(_ROWS))]
     lines += [_edge(_BOTTOM)]
     lines[1] += f"  O {names[1]}: {other_pips} pips, {other_off} off"

@@ -17,7 +17,7 @@ from nardy.net.net import Floats, Net, first_layer
 from nardy.play import look_kernels
 from nardy.rules import kernel
 from nardy.rules.batch import Afterstates
-from nardy.rules.board import Boards, flip
+from nardy.rules.board import Boards, turn
 from nardy.rules.dice import ROLLS
 
 
@@ -58,7 +58,7 @@ class Look:
         """float32[N]: slope times activations of each result, for the player who moved; to be
         compared within a board. Infinite where the game is over."""
         net = self.net
-        slopes = -self.slopes(flip(boards))
+        slopes = -self.slopes(turn(boards, net.variant.family))
         if not kernel.jit_enabled:
             return self._scores_by_numpy(slopes, results)
         scores = np.empty(len(results.boards), np.float32)
@@ -68,6 +68,7 @@ class Look:
             results.boards,
             results.offsets,
             net.variant.checkers,
+            net.blocking,
             net.turned.reshape(CELLS * COUNTS, -1),
             net.step.reshape(CELLS * COUNTS, -1),
             net.bias,
@@ -85,9 +86,9 @@ class Look:
 
         boards: int8[B, 26] in his view.
         """
-        activations = self._activations(boards)
+        activations = self.activations(boards)
         slopes = np.empty_like(activations)
-        phases = phases_of(boards, len(self.net.tails))
+        phases = phases_of(boards, len(self.net.tails), self.net.variant.family)
         for phase in np.unique(phases).tolist():
             rows = phases == phase
             slopes[rows] = self._slopes_of_tail(activations[rows], phase)
@@ -110,7 +111,8 @@ class Look:
         turned = self._turned_tails[phase][0]
         return _product(slope, turned, np.zeros(turned.shape[1], np.float32))
 
-    def _activations(self, boards: Boards) -> Floats:
+    def activations(self, boards: Boards) -> Floats:
+        """float32[B, H], the first layer after its ReLU. boards: int8[B, 26], player on roll."""
         net = self.net
         if not kernel.jit_enabled:
             return first_layer(net, boards)
@@ -118,6 +120,7 @@ class Look:
         kernels.first_layer(
             boards,
             net.variant.checkers,
+            net.blocking,
             net.table.reshape(CELLS * COUNTS, -1),
             net.bias,
             net.pairs,
@@ -132,7 +135,7 @@ class Look:
 
     def _scores_by_numpy(self, slopes: Floats, results: Afterstates) -> Floats:
         owners = np.repeat(np.arange(len(results.offsets) - 1), np.diff(results.offsets))
-        activations = first_layer(self.net, flip(results.boards))
+        activations = first_layer(self.net, turn(results.boards, self.net.variant.family))
         scores: Floats = (activations * slopes[owners // len(ROLLS)]).sum(1)
         scores[~(results.boards > 0).any(1)] = np.inf
         return scores

@@ -45,9 +45,9 @@ def score_two(
 
 @float_kernel
 def score_afterstates(
-    boards: Any, rolls: Any, children: Any, offsets: Any, checkers: Any, table: Any, step: Any,
-    bias: Any, pairs: Any, memory: Any, slopes: Any, totals: Any, leave: Any, arrive: Any,
-    scores: Any,
+    boards: Any, rolls: Any, children: Any, offsets: Any, checkers: Any, blocking: Any,
+    table: Any, step: Any, bias: Any, pairs: Any, memory: Any, slopes: Any, totals: Any,
+    leave: Any, arrive: Any, scores: Any,
 ) -> None:  # fmt: skip
     """scores[j] = slope times the first layer's output of child j; infinite where it ends the game.
 
@@ -58,14 +58,16 @@ def score_afterstates(
     codes, changed, weights, known, extra = memory
     for i in range(boards.shape[0]):
         accumulate(boards[i], checkers, table, bias, sum0)
-        accumulate_pairs(boards, i, pairs, codes, known, sum0)
+        accumulate_pairs(boards, i, pairs, blocking, codes, known, sum0)
         off = borne_off(boards[i], checkers, 1)
         for row in range(offsets[i * rolls], offsets[(i + 1) * rolls]):
-            if standing(children, row) < 0:
+            if standing(children, row, blocking) < 0:
                 scores[row] = np.inf
                 continue
             steps, differ = list_steps(boards, i, children, row, checkers, off, leave, arrive)
-            pairs_of_child(children, row, differ, pairs, codes, changed, weights, known, extra)
+            pairs_of_child(
+                children, row, differ, pairs, blocking, codes, changed, weights, known, extra
+            )
             if steps == 2:
                 scores[row] = score_two(sum0, extra, step, leave, arrive, 0, slopes, i)
             else:

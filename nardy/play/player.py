@@ -7,6 +7,11 @@ Where a bear-off table reaches (see nardy.play.bearoff) its exact chances stand 
 Deeper than 0-ply it looks at the few plays that come out in front (see nardy.play.search).
 One net, board and roll always give one ranking. numpy is enough.
 
+    player.best(board, dice, score=match_score(7, 3, 2))   # ranked with the cube, at the score
+    player.cube(parse("XGID=..."))                         # no double, double/take, double/pass
+
+The cube is priced by a formula over the chances that the search finds (nardy.play.cubeful).
+
     Player("checkpoints/short-01", level="casual", seed=7)
 
 A level below `expert` misjudges plays: each afterstate by an error of its own that depends on the
@@ -21,10 +26,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nardy.match.score import Score
 from nardy.net.net import Floats, Net
 from nardy.notation.moves import move_texts
+from nardy.notation.state import Position
 from nardy.play.bearoff import tables_for
-from nardy.play.search import Search
+from nardy.play.cube_head import cube_of
+from nardy.play.cubeful import CubeDecision, after_equities, check_game, decide, formula
+from nardy.play.search import Rows, Search, Worth
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, check_board, check_dice
 from nardy.rules.dice import random_words
@@ -61,6 +70,8 @@ class RankedPlay:
     equity: the mover's mean points, cubeless.
     chances: float32[K], of the variant's outcomes, for the mover.
     ply: the depth at which it was priced.
+    cubeful: with the cube at the score that was asked for, a single game won at this cube being
+        1 (EMG); None where none was.
     """
 
     text: str
@@ -68,6 +79,7 @@ class RankedPlay:
     equity: float
     chances: Floats
     ply: int
+    cubeful: float | None = None
 
 
 class Player:
@@ -92,13 +104,18 @@ class Player:
         if level is not None and level not in LEVELS:
             raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
         self.net = net if isinstance(net, Net) else Net.load(net)
+        self._cube = formula if isinstance(net, Net) else cube_of(net, self.net)
         self.level = LEVELS[level] if level else Level(ply, 0.0)
         self.seed = seed
         self.tables = tables_for(self.net.variant) if tables else None
         self._search = Search(self.net, self.level.ply, tables=self.tables, threads=threads)
 
     def best(
-        self, board: Boards, dice: NDArray[np.uint8], seconds: float | None = None
+        self,
+        board: Boards,
+        dice: NDArray[np.uint8],
+        seconds: float | None = None,
+        score: Score | None = None,
     ) -> list[RankedPlay]:
         """Every legal play, best first; a forced pass is the one play "Cannot Move".
 
@@ -107,26 +124,59 @@ class Player:
         order, so that the first is what it plays; equities are those of the net.
         seconds: go no deeper than that time is expected to allow, at least 0-ply. The depth then
         depends on the clock.
-        Raises ValueError for an impossible board or dice.
+        score: what the game is played for, in the mover's view; plays are then ranked by their
+        cubeful equity at it, and None by cubeless points.
+        Raises ValueError for an impossible board or dice, or a score in a game without the cube.
         """
         board, dice = check_board(board, self.net.variant), check_dice(dice)
         if seconds is not None and not seconds > 0:
             raise ValueError(f"seconds must be above 0, not {seconds!r}")
         results = afterstates(board[None], dice[None], self.net.variant)
-        priced = self._search.price(results, seconds)
+        worth = None if score is None else self._worth(results.boards, score)
+        priced = self._search.price(results, seconds, worth)
+        points = priced.chances @ np.array(self.net.variant.outcomes, np.float32)
         seen = priced.values + self._errors(results.boards)
         order = np.lexsort((-seen, -priced.plies))
-        texts = move_texts(board, dice, results.boards)
+        texts = move_texts(board, dice, results.boards, self.net.variant.family)
         return [
             RankedPlay(
                 texts[i],
                 results.boards[i],
-                float(priced.values[i]),
+                float(priced.values[i] if worth is None else points[i]),
                 priced.chances[i],
                 int(priced.plies[i]),
+                None if worth is None else float(priced.values[i]),
             )
             for i in order.tolist()
         ]
+
+    def cube(self, position: Position | Boards, score: Score | None = None) -> CubeDecision:
+        """What the cube's actions are worth to the player on roll before his roll, and a verdict.
+
+        position: int8[26] in his view, or a Position, which brings its score; score: another one,
+        for a bare board money by default. The cube that the net has learnt, or else
+        the formula, is applied to the chances at `ply`.
+        Raises ValueError where the position cannot be, the dice have been rolled (K16), or the
+        formula does not price the game.
+        """
+        check_game(self.net.variant)
+        if isinstance(position, Position):
+            if position.state.dice is not None:
+                raise ValueError(f"no double now: {position.state.dice} has been rolled")
+            score = score or position.state.score
+            position = position.board
+        board = check_board(position, self.net.variant)
+        chances = self._search.before_roll(board[None])[0]
+        return decide(board, chances, score or Score(), self.level.ply, self._cube)
+
+    def _worth(self, results: Boards, score: Score) -> Worth:
+        """What the plays to `results`, int8[N, 26], are worth with the cube."""
+        check_game(self.net.variant)
+
+        def worth(rows: Rows, chances: Floats) -> NDArray[np.float64]:
+            return after_equities(results[rows], chances, [score] * len(rows), self._cube)
+
+        return worth
 
     def _errors(self, results: Boards) -> NDArray[np.float64]:
         """float64[N], points by which this level misjudges each afterstate: normal, by Box and

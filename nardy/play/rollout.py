@@ -36,7 +36,7 @@ from nardy.net.net import Floats, Net
 from nardy.play.bearoff import Bearoff
 from nardy.play.bearoff_make import Progress
 from nardy.play.search import CHUNK, Search
-from nardy.rules.board import Boards, check_board, flip, points_won
+from nardy.rules.board import Boards, check_board, points_won, turn
 from nardy.rules.dice import ROLL_CHANCES, ROLLS, random_words, roll
 
 Floats64 = NDArray[np.float64]
@@ -127,7 +127,7 @@ def rollout_plays(net: Net, results: Boards, games: int = GAMES, **asked: Any) -
     equities, raw = won.astype(np.float64), won.astype(np.float64)
     counts, (stderrs, raw_stderrs) = np.zeros(len(won), np.int64), np.zeros((2, len(won)))
     if len(going):
-        theirs = rollout(net, flip(results[going]), games, **asked)
+        theirs = rollout(net, turn(results[going], net.variant.family), games, **asked)
         chances[going], counts[going] = theirs.chances[:, ::-1], theirs.games
         equities[going], stderrs[going] = -theirs.equities, theirs.stderrs
         raw[going], raw_stderrs[going] = -theirs.raw_equities, theirs.raw_stderrs
@@ -237,24 +237,25 @@ def play_out(
     float64[L, K] each, chances of the outcomes for the player on roll at first.
     boards: int8[L, 26]; games: int64[L], by which dice are drawn.
     """
-    outcomes = search.net.variant.outcomes
+    game = search.net.variant
+    outcomes = game.outcomes
     adjusted, raw = np.zeros((2, len(boards), len(outcomes)))
-    live, turn = np.arange(len(boards)), 0
+    live, turns = np.arange(len(boards)), 0
     while len(live):
-        if turn == MAX_TURNS:
+        if turns == MAX_TURNS:
             raise ValueError(f"a game is not over after {MAX_TURNS} turns")
         moved, chances = _all_rolls(search, boards)
-        came = np.arange(len(live)), rolled(seed, games[live], turn)
+        came = np.arange(len(live)), rolled(seed, games[live], turns)
         boards, actual = moved[came], chances[came]
-        over = points_won(boards, search.net.variant) > 0
+        over = points_won(boards, game) > 0
         if search.tables is not None:
             over |= search.tables.covers(boards)
-        if turn + 1 == plies:
+        if turns + 1 == plies:
             over[:] = True
         gain = (chances * ROLL_CHANCES[:, None]).sum(1) - np.where(over[:, None], 0, actual)
-        adjusted[live] += gain[:, ::-1] if turn % 2 else gain
-        raw[live[over]] = actual[over, ::-1] if turn % 2 else actual[over]
-        boards, live, turn = flip(boards[~over]), live[~over], turn + 1
+        adjusted[live] += gain[:, ::-1] if turns % 2 else gain
+        raw[live[over]] = actual[over, ::-1] if turns % 2 else actual[over]
+        boards, live, turns = turn(boards[~over], game.family), live[~over], turns + 1
     return adjusted, raw
 
 

@@ -7,7 +7,8 @@
 
 Plies are counted as gnubg does. 0-ply is the net's static value of the position after the move.
 n-ply is the exact mean over the opponent's 21 rolls of the position after his reply to each, at
-n - 1 plies; he replies by static value. All is cubeless and from the mover's side.
+n - 1 plies; he replies by static value. All is cubeless and from the mover's side; with a `Worth`
+the plays are ranked by what their chances are worth with the cube and at the score.
 
 At 2 plies and more the reply is chosen among the few that a cheap look finds promising (look.py,
 LOOKS), and the replies of a search are kept until it ends, as every depth meets those of the one
@@ -21,6 +22,7 @@ CHUNK boards are rolled at a time at each depth. An object serves one thread, an
 """
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -32,7 +34,7 @@ from nardy.net.net import Evaluator, Floats, Net
 from nardy.play.bearoff import Bearoff
 from nardy.play.look import Look
 from nardy.rules.batch import Afterstates, Workspace, afterstates
-from nardy.rules.board import Boards, flip, points_won
+from nardy.rules.board import Boards, points_won, turn
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
 
 PLIES = (0, 1, 2, 3)
@@ -45,6 +47,9 @@ CHUNK = 64
 """Boards rolled together: 64 * 21 rolls have some 27,000 results."""
 
 Rows = NDArray[np.int64]
+Worth = Callable[[Rows, Floats], NDArray[np.float64]]
+"""float64[n], the equity of some rows of the results in hand, int64[n], from the chances there,
+float32[n, K], of the player who moved. A single game won is 1: filters measure with that."""
 
 
 class Filter(NamedTuple):
@@ -70,7 +75,7 @@ GROWTH = 21
 class Priced(NamedTuple):
     """Afterstates priced for the player who moved; exact where the game is over."""
 
-    values: Floats  # float32[N], points
+    values: Floats  # float32[N], points, or by a Worth
     chances: Floats  # float32[N, K], of the variant's outcomes
     plies: NDArray[np.int8]  # int8[N], the depth at which each was priced
 
@@ -113,28 +118,39 @@ class Search:
             self, *(Search(net, ply, filters, tables, looks) for _ in range(threads - 1))
         ]  # fmt: skip
 
-    def best(self, parents: Boards, results: Afterstates) -> Rows:
+    def best(self, parents: Boards, results: Afterstates, worth: Worth | None = None) -> Rows:
         """int64[B], the row in `results` of each board's best play; the first of equals.
 
-        parents: int8[B, 26], mover's view; results: their afterstates.
+        parents: int8[B, 26], mover's view; results: their afterstates; worth: what to rank by.
         Raises ValueError where the net's values are not numbers.
         """
         if self.ply == 0:
-            return self._static_best(parents, results)
-        priced, offsets = self._price(results, contested=True), results.offsets
+            return self._static_best(parents, results, worth)
+        priced, offsets = self._price(results, True, None, worth), results.offsets
         deepest = np.maximum.reduceat(priced.plies, offsets[:-1])
         in_front = priced.plies == np.repeat(deepest, np.diff(offsets))
         return first_best(np.where(in_front, priced.values, -np.inf), offsets)
 
-    def price(self, results: Afterstates, seconds: float | None = None) -> Priced:
+    def price(
+        self, results: Afterstates, seconds: float | None = None, worth: Worth | None = None
+    ) -> Priced:
         """Every row of `results`, at the depth to which its play was looked at.
 
         The best play is the best of the deepest: values of two depths are not to be compared.
         seconds: no deeper ply is begun that is expected to end later; how deep it goes then
-        depends on the clock.
+        depends on the clock. worth: what to rank by.
         Raises ValueError as `best` does.
         """
-        return self._price(results, contested=False, seconds=seconds)
+        return self._price(results, False, seconds, worth)
+
+    def before_roll(self, boards: Boards) -> Floats:
+        """float32[N, K]: chances for the player on roll, before his roll, at `ply`.
+
+        boards: int8[N, 26] in his view, no game being over.
+        """
+        chances: Floats = self._deeper(self._turn(boards), self.ply)[:, ::-1]
+        self._forget()
+        return chances
 
     def chances(self, results: Boards, ply: int) -> Floats:
         """float32[N, K]: chances of `net.variant.outcomes` for the player who moved, at `ply`.
@@ -146,16 +162,13 @@ class Search:
 
     def _chances(self, results: Boards, ply: int, depth: int) -> Floats:
         """As `chances`, of positions that lie `depth` turns below those that are asked for."""
-        won = points_won(results, self.net.variant)
-        chances: Floats = (self._points == won[:, None]).astype(np.float32)
-        going = np.flatnonzero((won == 0) & ~self._settle(results, chances))
         if ply == 0:
-            chances[going] = self._exact.outcomes(flip(results[going]))[:, ::-1]
-            return chances
+            return self._static_chances(self._exact, results)
+        chances, going = self._known_chances(results)
         most = self._looks[min(depth, len(self._looks) - 1)] if self._looks else None
         for begin in range(0, len(going), CHUNK):
             rows = going[begin : begin + CHUNK]
-            boards = flip(results[rows])
+            boards = self._turn(results[rows])
             # those of the last depth are too many to keep, and are not met again
             kept = depth + 1 < self.ply
             replies = self._kept_replies(boards, most) if kept else self.replies(boards, most)
@@ -163,6 +176,18 @@ class Search:
             by_roll = theirs[:, ::-1].reshape(*replies.shape[:2], -1)
             chances[rows] = (by_roll * ROLL_CHANCES[:, None]).sum(1)
         return chances
+
+    def _static_chances(self, evaluator: Evaluator, results: Boards) -> Floats:
+        """As `chances`, at 0-ply by `evaluator`."""
+        chances, going = self._known_chances(results)
+        chances[going] = evaluator.outcomes(self._turn(results[going]))[:, ::-1]
+        return chances
+
+    def _known_chances(self, results: Boards) -> tuple[Floats, Rows]:
+        """float32[N, K], exact where a game is over or a table reaches, and the other rows."""
+        won = points_won(results, self.net.variant)
+        chances: Floats = (self._points == won[:, None]).astype(np.float32)
+        return chances, np.flatnonzero((won == 0) & ~self._settle(results, chances))
 
     def replies(self, boards: Boards, most: int | None = None) -> Boards:
         """int8[B, 21, 26]: where the player on roll goes with each of dice.ROLLS, by static value.
@@ -175,7 +200,7 @@ class Search:
             part = boards[begin : begin + CHUNK]
             parents, results = self.every_roll(part, most)
             first = begin * len(ROLLS)
-            rows = self._static_best(parents, results)
+            rows = self._static_best(parents, results, None)
             moved[first : first + len(parents)] = results.boards[rows]
         return moved.reshape(len(boards), len(ROLLS), 26)
 
@@ -206,10 +231,10 @@ class Search:
             if len(near):
                 rows = np.flatnonzero(np.repeat(np.isin(np.arange(len(counts)), near), counts))
                 some = Afterstates(results.boards[rows], _offsets(counts[near]))
-                values = self._values(self._fast, parents[near], some)
+                values = self._values(self._fast, parents[near], some, rows, None)
                 best[near] = rows[first_best(values, some.offsets)]
                 chosen = results.boards[best[near]]
-                fresh: Floats = self._fast.outcomes(flip(chosen))[:, ::-1].copy()
+                fresh: Floats = self._fast.outcomes(self._turn(chosen))[:, ::-1].copy()
                 self._settle(chosen, fresh)
                 chances[near] = fresh
         won = points_won(results.boards[best], self.net.variant)
@@ -226,6 +251,10 @@ class Search:
             self._known.update(zip(new, found, strict=True))
         return np.stack([self._known[key] for key in keys])
 
+    def _turn(self, boards: Boards) -> Boards:
+        """The same positions seen by the other player."""
+        return turn(boards, self.net.variant.family)
+
     def static_values(self, results: Boards) -> Floats:
         """float32[N]: static values of afterstates, int8[N, 26], for the player who moved."""
         values: Floats = (self.chances(results, 0) * self._points).sum(-1)
@@ -237,19 +266,32 @@ class Search:
             return np.zeros(len(results), np.bool_)
         known = self.tables.covers(results)  # the same from either side
         if known.any():
-            chances[known] = self.tables.outcomes(flip(results[known]))[:, ::-1]
+            chances[known] = self.tables.outcomes(self._turn(results[known]))[:, ::-1]
         return known
 
-    def _values(self, evaluator: Evaluator, parents: Boards, results: Afterstates) -> Floats:
-        """float32[N]: static values of afterstates, as Evaluator.values."""
+    def _values(
+        self,
+        evaluator: Evaluator,
+        parents: Boards,
+        results: Afterstates,
+        rows: Rows,
+        worth: Worth | None,
+    ) -> NDArray[Any]:
+        """[N]: static values of afterstates, as Evaluator.values, or of `rows` by `worth`."""
+        if worth is not None:
+            chances = self._static_chances(evaluator, results.boards)
+            _check_numbers(chances)
+            return worth(rows, chances)
         values = evaluator.values(parents, results)
         if self.tables is not None and (known := self.tables.covers(results.boards)).any():
-            values[known] = -(self.tables.outcomes(flip(results.boards[known])) @ self._points)
+            theirs = self._turn(results.boards[known])
+            values[known] = -(self.tables.outcomes(theirs) @ self._points)
         return values
 
-    def _static_best(self, parents: Boards, results: Afterstates) -> Rows:
+    def _static_best(self, parents: Boards, results: Afterstates, worth: Worth | None) -> Rows:
         """As `best`, at 0-ply."""
-        values, offsets = self._values(self._fast, parents, results), results.offsets
+        everywhere, offsets = np.arange(len(results.boards)), results.offsets
+        values = self._values(self._fast, parents, results, everywhere, worth)
         top = np.maximum.reduceat(values, offsets[:-1])
         _check_numbers(top)
         counts = np.diff(offsets)
@@ -262,16 +304,19 @@ class Search:
         if len(tied):
             rows = rows[near[owners] > 1]
             close = Afterstates(results.boards[rows], _offsets(near[tied]))
-            values = self._values(self._exact, parents[tied], close)
+            values = self._values(self._exact, parents[tied], close, rows, worth)
             best[tied] = rows[first_best(values, close.offsets)]
         return best
 
-    def _price(self, results: Afterstates, contested: bool, seconds: float | None = None) -> Priced:
+    def _price(
+        self, results: Afterstates, contested: bool, seconds: float | None, worth: Worth | None
+    ) -> Priced:
         """contested: a board with one play left in front is not looked at any deeper."""
         began = time.perf_counter()
+        worth = worth or self._points_of
         chances = self.chances(results.boards, 0)
-        values: Floats = (chances * self._points).sum(-1)
-        _check_numbers(values)
+        _check_numbers(chances)
+        values: Floats = worth(np.arange(len(chances)), chances).astype(np.float32)
         priced = Priced(values, chances, np.zeros(len(values), np.int8))
         counts = np.diff(results.offsets)
         owners, rows = np.repeat(np.arange(len(counts)), counts), np.arange(len(values))
@@ -289,12 +334,20 @@ class Search:
             if seconds is not None and ply_began - began + expected > seconds:
                 break
             chances[rows] = self._deeper(results.boards[rows], ply)
-            values[rows] = (chances[rows] * self._points).sum(-1)
+            values[rows] = worth(rows, chances[rows])
             priced.plies[rows] = ply
             spent = time.perf_counter() - ply_began
+        self._forget()
+        return priced
+
+    def _points_of(self, rows: Rows, chances: Floats) -> NDArray[Any]:
+        """float32[n]: mean points, cubeless; a Worth."""
+        points: Floats = (chances * self._points).sum(-1)
+        return points
+
+    def _forget(self) -> None:
         for search in self._team:
             search._known.clear()
-        return priced
 
     def _deeper(self, results: Boards, ply: int) -> Floats:
         """As `chances`, by all threads."""

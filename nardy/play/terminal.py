@@ -1,6 +1,7 @@
 """Games against a net in the terminal.
 
     play(Player("checkpoints/short-01"), seed=1)
+    play(Player("checkpoints/short-01"), seed=1, score=match_score(7))    # with the cube
 
 Dice depend on (seed, game, turn) alone, so a move taken back meets the same dice again.
 """
@@ -11,12 +12,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from nardy.match.cube import double, refuse, take
+from nardy.match.janowski import normalised, payoffs
+from nardy.match.score import Score
 from nardy.notation.moves import CANNOT_MOVE, parse_move
 from nardy.play.board_text import draw
+from nardy.play.cube_text import decision_text
+from nardy.play.cubeful import check_game
 from nardy.play.player import Player, RankedPlay, cumulative
 from nardy.rules.batch import afterstates
-from nardy.rules.board import Boards, flip, points_won, start_board
+from nardy.rules.board import Boards, ending, start_board, turn
 from nardy.rules.dice import roll
+from nardy.rules.variants import Variant
 
 HINTS = 3
 RESULTS = {1: "a single game (oin)", 2: "a gammon (mars)", 3: "a backgammon (koks)"}
@@ -24,14 +31,41 @@ _FAIR = 0.02  # points by which a resignation may fall short of what the net exp
 
 HELP = """\
 Type a move in your own numbering, 24 the farthest point and 1 the last:
-  8/5 6/5   bar/21   6/off   24/22(2)   24/14 (one checker, both dice)
-The bot's moves are written in its numbering, in which your point 24 is its 1.
+  8/5 6/5   {example}6/off   24/22(2)   24/14 (one checker, both dice)
+The bot's moves are written in its numbering, in which your point 24 is its {opposite}.
   hint       the three best plays; then 1, 2 or 3 plays one of them
   undo       back to before your last move, with the same dice
-  resign N   give up N points (1, 2 or 3); the bot takes it if that is enough
+  resign N   give up N points ({stakes}); the bot takes it if that is enough
   board      draw the board again
   help       this text
   quit       leave"""
+
+CUBE_HELP = """\
+Before your roll, where the cube is yours to turn:
+  roll       or an empty line
+  double     offer to play on for twice the stake
+  hint       what the cube's actions are worth
+When the bot doubles: take or pass. A resignation counts games, which the cube multiplies."""
+
+
+def help_text(game: Variant) -> str:
+    """What `help` shows in a game."""
+    long = game.family == "blocking"
+    return HELP.format(
+        example="" if long else "bar/21   ",
+        opposite=12 if long else 1,
+        stakes=_one_of(_stakes(game)),
+    )
+
+
+def _stakes(game: Variant) -> list[str]:
+    """What can be given up: the points that a game may pay."""
+    return [str(points) for points in game.outcomes if points > 0]
+
+
+def _one_of(words: list[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]])
+
 
 Ask = Callable[[str], str]
 Say = Callable[[str], None]
@@ -45,8 +79,11 @@ class _Leave(Exception):
 class _Game:
     """A game under way.
 
-    board: int8[26], in the view of the player on roll; turn: which of the game's rolls is his.
-    earlier: the board and turn before each of the user's moves.
+    board: int8[26], in the view of the player on roll; turn: which of the game's rolls is his,
+    first: the number of the opening one.
+    score: what it is played for, in his view; None where points are only counted.
+    rolled: his dice have been seen, so that nobody doubles (K16).
+    earlier: the board, turn and score before each of the user's moves.
     hints: the plays last shown for this roll, best first.
     """
 
@@ -54,26 +91,48 @@ class _Game:
     board: Boards
     turn: int
     yours: bool
-    earlier: list[tuple[Boards, int]] = field(default_factory=list)
+    you_began: bool
+    first: int = 0
+    score: Score | None = None
+    rolled: bool = False
+    earlier: list[tuple[Boards, int, Score | None]] = field(default_factory=list)
     hints: list[RankedPlay] = field(default_factory=list)
 
+    @property
+    def may_double(self) -> bool:
+        """Whether the player on roll may double now."""
+        fresh = self.turn > self.first and not self.rolled
+        return fresh and self.score is not None and self.score.may_double
 
-def play(player: Player, seed: int, ask: Ask = input, say: Say = print) -> None:
+
+def play(
+    player: Player, seed: int, ask: Ask = input, say: Say = print, score: Score | None = None
+) -> None:
     """Play games until the user has had enough; end of input and Ctrl-C leave too.
 
     ask: shows a prompt and returns a line, or raises EOFError; say: shows a text.
+    score: for money or for a match, the user's view before the first game; a match is played to
+    its end. None counts points without the cube.
+    Raises ValueError where the bot cannot handle the cube.
     """
+    if score is not None:
+        check_game(player.net.variant)
     say(f"You play X against the net; dice of seed {seed}. Type help for the commands.")
-    table, score, number = Table(player, seed, ask, say), [0, 0], 0
+    table, won, number = Table(player, seed, ask, say), [0, 0], 0
     try:
         while True:
-            points = table.game(number)
-            score[points < 0] += abs(points)
-            who = "You win" if points > 0 else "The bot wins"
-            noun = "point" if abs(points) == 1 else "points"
-            say(f"{who} {abs(points)} {noun}: {RESULTS[abs(points)]}.")
-            say(f"Score: you {score[0]}, the bot {score[1]}.")
-            if not table.another():
+            if score is not None and not score.money:
+                say(_match_line(score, won))
+            points = table.game(number, score)
+            won[points < 0] += abs(points)
+            say(_result(points, score))
+            say(f"Score: you {won[0]}, the bot {won[1]}.")
+            if score is not None and not score.money:
+                score = score.next_game(points)
+                if score is None:
+                    say(f"{'You win' if points > 0 else 'The bot wins'} the match.")
+                    break
+            elif not table.another():
                 break
             number += 1
     except (_Leave, EOFError, KeyboardInterrupt):
@@ -90,11 +149,15 @@ class Table:
     ask: Ask
     say: Say
 
-    def game(self, number: int) -> int:
-        """Play one game; the user's points, negative where he lost."""
-        game, points = self._open(number), 0
-        while not points:
-            points = self._your_turn(game) if game.yours else -self._bots_turn(game)
+    def game(self, number: int, score: Score | None = None) -> int:
+        """Play one game; the user's points, negative where he lost, 0 for a draw.
+
+        score: what it is played for, in the user's view.
+        """
+        game, points = self._open(number), None
+        game.score = score if game.yours or score is None else score.flip()
+        while points is None:
+            points = self._your_turn(game) if game.yours else self._bots_turn(game)
         return points
 
     def another(self) -> bool:
@@ -114,24 +177,33 @@ class Table:
         self.say(f"\nYou throw {yours}, the bot throws {bots}: {starter}.")
         variant = self.player.net.variant
         first = 1 if variant.opening == "reroll" else 0
-        return _Game(number, start_board(variant), first, yours > bots)
+        return _Game(number, start_board(variant), first, yours > bots, yours > bots, first)
 
     def _dice(self, game: _Game) -> NDArray[np.uint8]:
         dice: NDArray[np.uint8] = roll(self.seed, [game.number], [game.turn])[0]
         return dice
 
-    def _bots_turn(self, game: _Game) -> int:
-        """The bot plays; the points it wins with that, 0 while the game goes on."""
+    def _bots_turn(self, game: _Game) -> int | None:
+        """The bot doubles or plays; the user's points where that ends the game."""
+        if game.may_double and self.player.cube(game.board, game.score).double:
+            points = self._bot_doubles(game)
+            if points is not None:
+                return points
         dice = self._dice(game)
-        best = self.player.best(game.board, dice)[0]
+        best = self.player.best(game.board, dice, score=game.score)[0]
         self.say(f"\nThe bot rolls {_shown(dice)}: {best.text}")
         return self._advance(game, best.board)
 
-    def _your_turn(self, game: _Game) -> int:
+    def _your_turn(self, game: _Game) -> int | None:
         """The user answers until a move is made, a turn taken back or the game given up.
 
-        His points, negative where he resigns, 0 while the game goes on.
+        His points, negative where he resigns, None while the game goes on.
         """
+        if game.may_double:
+            points = self._roll_or_double(game)
+            if points is not None:
+                return points
+        game.rolled = True
         dice = self._dice(game)
         self._draw(game, dice)
         variant = self.player.net.variant
@@ -139,22 +211,64 @@ class Table:
             self.say(f"You roll {_shown(dice)}: {CANNOT_MOVE}")
             return self._advance(game, game.board)
         while True:
-            turn = game.turn
+            turns = game.turn
             try:
                 points = self._answer(game, dice, self.ask("Your move> ").strip())
             except ValueError as error:
                 self.say(f"{error}.")
                 continue
-            if points or game.turn != turn:
+            if points is not None or game.turn != turns:
                 return points
 
-    def _answer(self, game: _Game, dice: NDArray[np.uint8], line: str) -> int:
+    def _bot_doubles(self, game: _Game) -> int | None:
+        """The user answers the bot's double; what he loses with a pass."""
+        assert game.score is not None
+        offer = double(game.score)
+        self.say(draw_for_you(game.board, self.player.net.variant))
+        self.say(f"The bot doubles to {offer.cube}.")
+        while True:
+            word = self.ask("Take or pass? ").strip().lower()
+            if word in ("take", "t"):
+                game.score = take(offer)
+                return None
+            if word in ("pass", "p", "drop"):
+                return -refuse(offer)
+            if word in ("quit", "q", "exit"):
+                raise _Leave
+            self.say("Answer take or pass.")
+
+    def _roll_or_double(self, game: _Game) -> int | None:
+        """The user rolls or doubles; what he wins with a double that the bot passes."""
+        assert game.score is not None
+        self.say(draw(game.board, self.player.net.variant.checkers, ("you", "bot"), "your turn"))
+        while True:
+            word = self.ask(f"Roll or double to {2 * game.score.cube}? ").strip().lower()
+            if word in ("", "roll", "r"):
+                return None
+            if word in ("double", "d"):
+                offer = double(game.score)
+                if not self.player.cube(game.board, game.score).take:
+                    self.say("The bot passes.")
+                    return refuse(offer)
+                game.score = take(offer)
+                self.say(f"The bot takes; the cube is on {offer.cube}.")
+                return None
+            if word == "hint":
+                self.say(decision_text(self.player.cube(game.board, game.score)))
+            elif word in ("quit", "q", "exit"):
+                raise _Leave
+            else:
+                self.say(CUBE_HELP)
+
+    def _answer(self, game: _Game, dice: NDArray[np.uint8], line: str) -> int | None:
         """Do what a line asks for; points as in _your_turn. Raises ValueError for a wrong move."""
         word, *rest = line.lower().split() or [""]
         if word in ("quit", "q", "exit"):
             raise _Leave
         if word in ("help", "h", "?"):
-            self.say(HELP)
+            self.say(help_text(self.player.net.variant))
+            if game.score is not None:
+                self.say(CUBE_HELP)
         elif word == "board":
             self._draw(game, dice)
         elif word == "hint":
@@ -165,58 +279,94 @@ class Table:
             return self._resign(game, dice, rest)
         elif word:
             return self._move(game, dice, line)
-        return 0
+        return None
 
-    def _move(self, game: _Game, dice: NDArray[np.uint8], line: str) -> int:
+    def _move(self, game: _Game, dice: NDArray[np.uint8], line: str) -> int | None:
         chosen = [hint.board for number, hint in enumerate(game.hints, 1) if line == str(number)]
         result = chosen[0] if chosen else self._parse(game, dice, line)
-        game.earlier.append((game.board, game.turn))
+        game.earlier.append((game.board, game.turn, game.score))
         return self._advance(game, result)
 
     def _parse(self, game: _Game, dice: NDArray[np.uint8], line: str) -> Boards:
         return parse_move(line, game.board, dice, self.player.net.variant)
 
     def _hint(self, game: _Game, dice: NDArray[np.uint8]) -> None:
-        game.hints = self.player.best(game.board, dice)[:HINTS]
+        game.hints = self.player.best(game.board, dice, score=game.score)[:HINTS]
         for number, ranked in enumerate(game.hints, 1):
             self.say(f"  {number}. {ranked_line(ranked, self.player.net.variant.outcomes)}")
 
     def _undo(self, game: _Game) -> None:
         if not game.earlier:
             raise ValueError("there is no move of yours to take back")
-        game.board, game.turn = game.earlier.pop()
-        game.yours, game.hints = True, []
+        game.board, game.turn, game.score = game.earlier.pop()
+        game.yours, game.hints, game.rolled = True, [], True
 
-    def _resign(self, game: _Game, dice: NDArray[np.uint8], rest: list[str]) -> int:
+    def _resign(self, game: _Game, dice: NDArray[np.uint8], rest: list[str]) -> int | None:
         """Minus the points given up, where the bot takes them: what it expects, or more."""
         text = " ".join(rest) or "1"
-        if text not in ("1", "2", "3"):
-            raise ValueError(f"resign 1, 2 or 3 points, not {text!r}")
+        stakes = _stakes(self.player.net.variant)
+        if text not in stakes:
+            raise ValueError(f"resign {_one_of(stakes)} points, not {text!r}")
         borne_off = int(np.maximum(game.board, 0).sum()) < self.player.net.variant.checkers
-        expected = -self.player.best(game.board, dice)[0].equity
-        if int(text) + _FAIR < (min(expected, 1) if borne_off else expected):
+        best = self.player.best(game.board, dice, score=game.score)[0]
+        expected = -(best.equity if best.cubeful is None else best.cubeful)
+        paid, worth = int(text), float(text)
+        if game.score is not None:  # what so many games are worth to the bot where it stands
+            bots = game.score.flip()
+            worth = float(normalised(payoffs(bots)[0, 2 + paid], bots))
+            paid = bots.points(paid)
+        if worth + _FAIR < (min(expected, 1) if borne_off else expected):
             self.say(f"The bot plays on: it expects {expected:.2f} points, more than {text}.")
-            return 0
-        return -int(text)
+            return None
+        return -paid
 
-    def _advance(self, game: _Game, result: Boards) -> int:
-        """Go on from an afterstate; the points won with it."""
-        game.board, game.turn, game.yours = flip(result), game.turn + 1, not game.yours
-        game.hints = []
-        return int(points_won(result, self.player.net.variant))
+    def _advance(self, game: _Game, result: Boards) -> int | None:
+        """Go on from an afterstate; the user's points where it ends the game."""
+        variant = self.player.net.variant
+        over, points = ending(result, variant, np.array(game.yours == game.you_began))
+        sign = 1 if game.yours else -1
+        game.board, game.turn = turn(result, variant.family), game.turn + 1
+        game.yours, game.hints, game.rolled = not game.yours, [], False
+        score = game.score
+        game.score = score and score.flip()
+        if not over:
+            return None
+        return sign * (int(points) if score is None else score.points(int(points)))
 
     def _draw(self, game: _Game, dice: NDArray[np.uint8]) -> None:
         note = f"you roll {_shown(dice)}"
-        self.say(draw(game.board, self.player.net.variant.checkers, ("you", "bot"), note))
+        variant = self.player.net.variant
+        self.say(draw(game.board, variant.checkers, ("you", "bot"), note, variant.family))
+
+
+def draw_for_you(board: Boards, game: Variant) -> str:
+    """A board in the bot's view, int8[26], as the user sees it."""
+    return draw(turn(board, game.family), game.checkers, ("you", "bot"), "", game.family)
 
 
 def ranked_line(ranked: RankedPlay, outcomes: tuple[int, ...]) -> str:
     """One line: move, equity in points, chances to win at all, a gammon, a backgammon."""
     chances = cumulative(ranked.chances, outcomes)
+    cubeful = "" if ranked.cubeful is None else f"with the cube {ranked.cubeful:+.3f}  "
+    backgammon = f"  backgammon {chances['win_backgammon']:6.1%}" if 3 in outcomes else ""
     return (
-        f"{ranked.text:<24} {ranked.equity:+.3f}  win {chances['win']:6.1%}  "
-        f"gammon {chances['win_gammon']:6.1%}  backgammon {chances['win_backgammon']:6.1%}"
+        f"{ranked.text:<24} {ranked.equity:+.3f}  {cubeful}win {chances['win']:6.1%}  "
+        f"gammon {chances['win_gammon']:6.1%}{backgammon}"
     )
+
+
+def _result(points: int, score: Score | None = None) -> str:
+    """How a game ended, for the user whose points they are; with the cube only what it paid."""
+    if not points:
+        return "Nobody wins: a draw."
+    who, noun = "You win" if points > 0 else "The bot wins", "point" + "s" * (abs(points) > 1)
+    how = f": {RESULTS[abs(points)]}" if score is None else ""
+    return f"{who} {abs(points)} {noun}{how}."
+
+
+def _match_line(score: Score, won: list[int]) -> str:
+    crawford = "; the Crawford game, without the cube" if score.crawford else ""
+    return f"\nMatch to {score.length}: you {won[0]}, the bot {won[1]}{crawford}."
 
 
 def _shown(dice: NDArray[np.uint8]) -> str:

@@ -119,7 +119,8 @@ def test_command_line(tmp_path: Path, net_folder: Path, capsys: pytest.CaptureFi
     ]  # fmt: skip
     assert f"{score['loss']:.2f} ± {score['ci95']:.2f}" in printed.out
     assert "20 decisions of" in printed.out and "paired" in printed.out
-    assert "1. decision" in printed.out and "has no cube actions to judge" in printed.out
+    assert "1. decision" in printed.out and f"cube by {net_folder}" in printed.out
+    assert {"doubling", "taking"} == set(written["files"][3]["references"]["gnubg2"])
     own = read_values(values).chances["gnubg2"]
     error = np.abs(subject(str(net_folder)).chances(read_values(values).boards) - own)  # type: ignore[misc]
     assert written["files"][2]["references"]["gnubg2"]["error"]["win"] == pytest.approx(

@@ -20,7 +20,7 @@ import tempfile
 import threading
 import weakref
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,8 @@ from train.peers.gnubg_nn import rows_of
 _HERE = Path(__file__).parent
 _HEAD = struct.Struct("<cBBI")
 _CHUNK = 256  # records a question: question and answer each fit into a pipe's buffer
-_LEAK_KB = {b"M": 25.0, b"E": 0.75, b"C": 1.0}  # what gnubg 1.07 loses for each answer, measured
+# what gnubg 1.07 loses for each answer, measured
+_LEAK_KB = {b"M": 25.0, b"P": 25.0, b"E": 0.75, b"C": 1.0}
 _MOST_LEAKED_KB = 500_000.0
 
 _build = threading.Lock()
@@ -68,6 +69,15 @@ class GnubgProgram:
         moved = self._ask(b"M", records, 26).view(np.int8)
         return rows_of(moved, boards, dice, results, "gnubg")
 
+    def choose_at(
+        self, boards: Boards, dice: NDArray[np.uint8], results: Afterstates, terms: Any
+    ) -> NDArray[np.int64]:
+        """As choose, with the cube and at the score: terms, see train.cube_players.Terms."""
+        context = np.column_stack([*terms, dice]).astype(np.uint8)
+        records = np.hstack([np.asarray(boards, np.int8).view(np.uint8), context])
+        moved = self._ask(b"P", records, 26).view(np.int8)
+        return rows_of(moved, boards, dice, results, "gnubg")
+
     def probabilities(self, boards: Boards, prune: bool = True) -> NDArray[np.float64]:
         """float64[N, 5] for the player on roll: win, win gammon, win backgammon, lose gammon, lose
         backgammon, each including the greater ones.
@@ -85,14 +95,17 @@ class GnubgProgram:
         cube: NDArray[np.int64],
         away: NDArray[np.int64],
         crawford: NDArray[np.bool_],
+        jacoby: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]:
         """float64[N, 3] for the player on roll: no double, double and take, double and pass (K16).
 
         owned: he owns the cube, else it is in the middle; cube: its value; away: int64[N, 2],
-        points he and the opponent need, 0 and 0 for money without Jacoby; crawford: K17. In units
-        of the present cube for money, in a unit that grows with the chance of the match otherwise.
+        points he and the opponent need, 0 and 0 for money; crawford: K17; jacoby: by default
+        without. In units of the present cube for money, in a unit that grows with the chance of
+        the match otherwise.
         """
-        context = np.column_stack([cube, owned, away, crawford]).astype(np.uint8)
+        plain = np.zeros(len(boards)) if jacoby is None else jacoby
+        context = np.column_stack([cube, owned, away, crawford, plain]).astype(np.uint8)
         cells = np.asarray(boards, np.int8).view(np.uint8)
         answers = self._ask(b"C", np.hstack([cells, context]), 12, prune=False)
         return answers.view("<f4").astype(float)

@@ -8,8 +8,10 @@ A question is a head (kind, plies, prune, number of records) and its records, 26
 the view of the player to move; an answer is one record for each.
     E: cells                   -> 5 float32: win, its gammons and backgammons, those lost; cubeless
     M: cells, two dice         -> 26 cells after the best move, cubeless
-    C: cells, cube, whether the mover owns it, points both need (0: money), Crawford
-                               -> 3 float32: no double, double and take, double and pass
+    C: cells, terms            -> 3 float32: no double, double and take, double and pass
+    P: cells, terms, two dice  -> 26 cells after the best move with that cube at that score
+Terms: cube, its owner (0 the middle, 1 the mover, 2 the other), points both need (0: money),
+Crawford, Jacoby.
 """
 
 import array
@@ -19,7 +21,7 @@ import struct
 import gnubg
 
 HEAD = struct.Struct("<cBBI")
-RECORD_BYTES = {b"E": 26, b"M": 28, b"C": 31}
+RECORD_BYTES = {b"E": 26, b"M": 28, b"C": 32, b"P": 34}
 
 SETTINGS = (
     "set jacoby off",  # on by default; it counts no gammons while the cube is in the middle
@@ -41,9 +43,9 @@ def evaluated(cells, context):
     return array.array("f", gnubg.evaluate(sides(cells), MONEY, context)[:5]).tobytes()
 
 
-def moved(cells, dice, context):
+def moved(cells, info, dice, context):
     """The cells after the best move, still in the mover's view."""
-    steps = gnubg.findbestmove(sides(cells), MONEY, context, tuple(dice))
+    steps = gnubg.findbestmove(sides(cells), info, context, tuple(dice))
     for i in range(0, len(steps), 2):
         source, target = steps[i : i + 2]
         if source <= 0:  # places of dice that are not played
@@ -57,14 +59,20 @@ def moved(cells, dice, context):
     return cells.tobytes()
 
 
-def cube_values(cells, terms, context):
-    """float32[3]: what not doubling, a take and a pass are worth to the player to move."""
-    cube, owned, mine, theirs, crawford = terms
+def cube_info(terms):
+    """gnubg's own form of the terms."""
+    cube, owner, mine, theirs, crawford, jacoby = terms
     length = max(mine, theirs)
     score = (length - mine, length - theirs)
-    owner = 0 if owned else -1
-    info = gnubg.cubeinfo(cube, owner, 0, length, score, crawford, 0)
-    info["jacoby"] = 0
+    info = gnubg.cubeinfo(cube, owner - 1, 0, length, score, crawford, 0)
+    info["jacoby"] = jacoby
+    if jacoby and owner == 0:  # gammons count once the cube has been turned
+        info["gammonprice"] = ((0.0, 0.0), (0.0, 0.0))
+    return info
+
+
+def cube_values(cells, info, context):
+    """float32[3]: what not doubling, a take and a pass are worth to the player to move."""
     return array.array("f", gnubg.cfevaluate(sides(cells), info, context)[1:4]).tobytes()
 
 
@@ -74,15 +82,18 @@ def answer(kind, context, record):
     if kind == b"E":
         return evaluated(cells, context)
     if kind == b"M":
-        return moved(cells, record[26:], context)
-    return cube_values(cells, record[26:], context)
+        return moved(cells, MONEY, record[26:], context)
+    info = cube_info(record[26:32])
+    if kind == b"P":
+        return moved(cells, info, record[32:], context)
+    return cube_values(cells, info, context)
 
 
 def serve(questions, answers):
     """Answer until the pipe of questions is closed."""
     while len(head := questions.read(HEAD.size)) == HEAD.size:
         kind, plies, prune, count = HEAD.unpack(head)
-        context = gnubg.evalcontext(kind == b"C", plies, 1, prune, 0.0)
+        context = gnubg.evalcontext(kind in b"CP", plies, 1, prune, 0.0)
         size = RECORD_BYTES[kind]
         data = questions.read(size * count)
         for begin in range(0, len(data), size):

@@ -1,0 +1,207 @@
+"""What plays and the cube are worth with the cube, by the formula (nardy.match.janowski).
+
+    decision = decide(board, chances, score)            # one position, for a reader
+    cube_choices(boards, chances, scores)               # many, each played for something else
+    after_values(results, chances, scores)              # afterstates, for the player who moved
+
+Chances are cubeless and may come from any depth of search. The other side is taken to double,
+and the player to answer, as the formula has it, or as the net's own cube does where it has learnt
+one: each function takes a `Cube` (nardy.play.cube_head.cube_of).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nardy.match.janowski import (
+    CubeValues,
+    Window,
+    cube_actions,
+    cube_values,
+    efficiency,
+    normalised,
+    payoffs,
+    window,
+)
+from nardy.match.score import Score
+from nardy.rules.board import Boards, flip
+from nardy.rules.variants import SHORT_OUTCOMES, Variant
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+Cube = Callable[[Boards, ArrayLike, Score], CubeValues]
+"""What the actions are worth at positions, int8[N, 26], with chances float[N, 6], of the player on
+roll, for whom the score is: see janowski.CubeValues."""
+
+
+def formula(boards: Boards, chances: ArrayLike, score: Score) -> CubeValues:
+    """A Cube: Janowski's formula, the efficiency by each position's phase."""
+    return cube_values(chances, score, efficiency(boards))
+
+
+NEAR = 0.1
+"""Equity without the cube's turns, a single game being 1, by which a play may be behind the best
+and yet be the best with the cube."""
+
+
+class Options(NamedTuple):
+    """What each action is worth to the player on roll; None where he may not double."""
+
+    no_double: float
+    double_take: float | None
+    double_pass: float | None
+    double_beaver: float | None
+
+
+@dataclass(frozen=True)
+class CubeDecision:
+    """The cube in one position, for the player on roll before his roll.
+
+    chances: float64[6], cubeless, of −3, −2, −1, 1, 2, 3; cubeless: their mean points.
+    values: points for money, else chances of winning the match.
+    equities: the same with a single game lost and won at this cube as −1 and 1 (EMG).
+    double, take, beaver, too_good: what is right; take and beaver are the other side's.
+    """
+
+    score: Score
+    ply: int
+    chances: Floats
+    cubeless: float
+    values: Options
+    equities: Options
+    window: Window
+    double: bool
+    take: bool
+    beaver: bool
+    too_good: bool
+    verdict: str
+
+
+def check_game(game: Variant) -> None:
+    """Raises ValueError for a game whose cube the formula does not price."""
+    if game.outcomes != SHORT_OUTCOMES:
+        raise ValueError(f"the cube's formula is for short nardy, not for {game.name}")
+
+
+def decide(
+    board: Boards, chances: ArrayLike, score: Score, ply: int = 0, cube: Cube = formula
+) -> CubeDecision:
+    """The cube of one position, int8[26] in the view of the player on roll, who `score` is for.
+
+    chances: float[6] as in CubeDecision, found at `ply`.
+    """
+    given = np.asarray(chances, float)
+    values = cube(board[None], given[None], score)
+    actions = cube_actions(values, score)
+    return CubeDecision(
+        score,
+        ply,
+        given,
+        float(given @ np.array(SHORT_OUTCOMES)),
+        _options(values),
+        _options(CubeValues(*(normalised(value, score) for value in values))),
+        window(given, score, float(efficiency(board))),
+        bool(actions.double[0]),
+        bool(actions.take[0]),
+        bool(actions.beaver[0]),
+        bool(actions.too_good[0]),
+        str(actions.verdict[0]),
+    )
+
+
+def cube_values_at(
+    boards: Boards, chances: ArrayLike, scores: Sequence[Score], cube: Cube = formula
+) -> CubeValues:
+    """As janowski.cube_values, each position at a score of its own.
+
+    boards: int8[N, 26] and chances, float[N, 6], of the player on roll; scores: N in his view.
+    """
+    given = np.asarray(chances, float)
+    values = np.empty((len(CubeValues._fields), len(boards)))
+    for score, rows in by_score(scores):
+        values[:, rows] = cube(boards[rows], given[rows], score)
+    return CubeValues(*values)
+
+
+def cube_choices(
+    boards: Boards, chances: ArrayLike, scores: Sequence[Score], cube: Cube = formula
+) -> tuple[Bools, Bools]:
+    """(double, take), bool[N] each: what the player on roll does, and what the other answers (K16).
+
+    As cube_values_at. False in `double` where he may not.
+    """
+    values = cube_values_at(boards, chances, scores, cube)
+    double, take = np.zeros((2, len(boards)), np.bool_)
+    for score, rows in by_score(scores):
+        actions = cube_actions(CubeValues(*(value[rows] for value in values)), score)
+        double[rows], take[rows] = actions.double & score.may_double, actions.take
+    return double, take
+
+
+def after_values(
+    results: Boards, chances: ArrayLike, scores: Sequence[Score], cube: Cube = formula
+) -> Floats:
+    """float64[N]: afterstates, int8[N, 26], for the player who moved; before the other doubles.
+
+    Points for money, else his chance of winning the match; exact where the game is over (K14).
+    chances: float[N, 6], his; scores: N in his view.
+    """
+    theirs, boards = np.asarray(chances, float)[:, ::-1], flip(results)
+    values = np.empty(len(results))
+    for score, rows in by_score(scores):
+        best = cube(boards[rows], theirs[rows], score.flip()).best
+        values[rows] = -best if score.money else 1 - best
+    return values
+
+
+def after_equities(
+    results: Boards, chances: ArrayLike, scores: Sequence[Score], cube: Cube = formula
+) -> Floats:
+    """float64[N]: as after_values, a single game lost and won at this cube being −1 and 1."""
+    values = after_values(results, chances, scores, cube)
+    for score, rows in by_score(scores):
+        values[rows] = normalised(values[rows], score)
+    return values
+
+
+def near_equities(
+    results: Boards,
+    chances: ArrayLike,
+    scores: Sequence[Score],
+    owners: Rows,
+    cube: Cube = formula,
+) -> Floats:
+    """float64[N]: as after_equities where a play may be the best of its board, and −inf elsewhere.
+
+    owners: int64[N], the board of each, ascending. Without the cube's turns a play's value is a
+    dot product, cheap beside the formula; those further than NEAR behind by it are left out.
+    """
+    given, rough = np.asarray(chances, float), np.empty(len(results))
+    for score, rows in by_score(scores):
+        rough[rows] = normalised(given[rows] @ payoffs(score)[0], score)
+    firsts = np.flatnonzero(np.diff(owners, prepend=-1))
+    top = np.repeat(np.maximum.reduceat(rough, firsts), np.diff(firsts, append=len(rough)))
+    near = np.flatnonzero(rough >= top - NEAR)
+    values = np.full(len(results), -np.inf)
+    asked = [scores[i] for i in near.tolist()]
+    values[near] = after_equities(results[near], given[near], asked, cube)
+    return values
+
+
+def by_score(scores: Sequence[Score]) -> list[tuple[Score, Rows]]:
+    """Each distinct score with the places, int64[n], where it stands."""
+    found: dict[Score, list[int]] = {}
+    for place, score in enumerate(scores):
+        found.setdefault(score, []).append(place)
+    return [(score, np.array(places)) for score, places in found.items()]
+
+
+def _options(values: CubeValues) -> Options:
+    first, *others = (float(value.item()) for value in values)
+    return Options(first, *(None if np.isnan(value) else value for value in others))
