@@ -19,7 +19,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
-from nardy.rules.variants import Variant, variant
+from nardy.rules.variants import OPTIONS, Variant, variant
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 Schema = TypeVar("Schema")
@@ -38,8 +38,18 @@ def about(text: str, default: Any) -> Any:
 class VariantConfig:
     """Which game (nardy.rules.variants)."""
 
-    name: str = about("short, nack or hyper", "short")
+    name: str = about("short, nack, hyper, long or nardgammon", "short")
     opening: str = about("play_opening_dice or reroll (rule K3)", "play_opening_dice")
+    cube: str | None = about("on or off; where nothing is said, the variant's own (D12)", None)
+    head_exception_players: str | None = about("long: both, first, second or none (D5)", None)
+    head_exception_rolls: str | None = about(
+        "long: 336644, doubles_if_stuck or any_if_stuck (D5)", None
+    )
+    prime_rule: str | None = about(
+        "long: front_checker_ahead, forbid, enemy_home or allow (D8)", None
+    )
+    prime_check: str | None = about("long: each_step or end_of_turn (D9)", None)
+    last_roll: str | None = about("long: off or second_player (D13)", None)
     # Any, because Hydra cannot put a map in the place of None where the type says map
     start: Any = about("checkers by point, as {24:2,6:1}, instead of the variant's own", None)
 
@@ -52,7 +62,8 @@ class VariantConfig:
             raise ValueError(
                 f"variant.start maps points to checkers, as {{24:2,6:1}}, not {self.start!r}"
             )
-        return variant(self.name, opening=self.opening, start=self.start)
+        said = {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
+        return variant(self.name, start=self.start, **said)
 
 
 @dataclass
@@ -69,12 +80,24 @@ class NetConfig:
 class AlgoConfig:
     """How a stage of the run learns from self-play."""
 
-    targets: str = about("td: returns of whole games; one_roll: exact means over 21 rolls", "td")
+    targets: str = about(
+        "td: returns of whole games; one_roll: exact means over 21 rolls; rollout: some turns "
+        "later, luck taken out",
+        "td",
+    )
     share: float = about("of the run that the stage takes, beside those of the other stages", 1.0)
-    label: float = about("one_roll: share of the positions played that get a target", 0.5)
+    label: float = about("one_roll, rollout: share of the positions played that get a target", 0.5)
     replies: int = about("one_roll: replies to a roll that are priced, by a cheap look; 0: all", 0)
+    rollout_plies: int = about("rollout: turns after which a game is cut off", 3)
     reuse: float = about("how often a position is learnt from, on average", 1.0)
     memory: int = about("newest positions to draw from; 0: each once, in the next round", 0)
+    balance: float = about("phases drawn from it: 0 as they come, 1 equally often", 0.0)
+    starts: float = about(
+        "share of the games begun elsewhere than at the opening: with remembered positions of all "
+        "phases, or random ones where there is no memory",
+        0.0,
+    )
+    start_file: str | None = about("or with those of this file, a Position ID a line", None)
     lam: float = about("lambda of the returns, 0 to 1", 0.7)
     games_in_flight: int = about("games played in lock step", 1024)
     plies_per_round: int = about("turns of each game between two refreshes of the net", 16)
@@ -132,7 +155,7 @@ class Config:
         for stage, algo in self.schedule().items():
             for name in (
                 "games_in_flight", "plies_per_round", "longest_game", "minibatch", "rate",
-                "final_rate", "share", "label", "reuse",
+                "final_rate", "share", "label", "reuse", "rollout_plies",
             ):  # fmt: skip
                 positive[f"{stage}.{name}"] = getattr(algo, name)
         for name, value in positive.items():
@@ -150,7 +173,7 @@ class Config:
             "net.phases": (self.net.phases, (1, 2)),
         }
         for stage, algo in self.schedule().items():
-            choices[f"{stage}.targets"] = (algo.targets, ("td", "one_roll"))
+            choices[f"{stage}.targets"] = (algo.targets, ("td", "one_roll", "rollout"))
         for name, (chosen, allowed) in choices.items():
             if chosen not in allowed:
                 raise ValueError(f"{name} must be one of {allowed}, not {chosen!r}")
@@ -168,6 +191,7 @@ class Config:
                 raise ValueError(f"{stage}.hot must lie between 0 and 1, not {algo.hot!r}")
             if algo.label > 1:
                 raise ValueError(f"{stage}.label must lie between 0 and 1, not {algo.label!r}")
+            self._check_sources(stage, algo)
             if algo.games_in_flight < self.threads:
                 raise ValueError(
                     f"{stage}.games_in_flight ({algo.games_in_flight}) must reach threads "
@@ -183,6 +207,25 @@ class Config:
                     f"{stage}.memory must reach a minibatch ({algo.minibatch}) where reuse is not "
                     f"1, not {algo.memory!r}"
                 )
+
+    def _check_sources(self, stage: str, algo: AlgoConfig) -> None:
+        """Which positions a stage begins games with and draws."""
+        hitting = self.variant.make().family == "hitting"
+        for name in ("starts", "balance"):
+            if not 0 <= getattr(algo, name) <= 1:
+                raise ValueError(
+                    f"{stage}.{name} must lie between 0 and 1, not {getattr(algo, name)!r}"
+                )
+        if algo.balance and not (algo.memory and hitting):
+            raise ValueError(
+                f"{stage}.balance ({algo.balance!r}) needs a memory and a game of the hitting "
+                f"family, not memory={algo.memory!r} and {self.variant.name!r}"
+            )
+        if algo.start_file is not None and not (algo.starts and hitting):
+            raise ValueError(
+                f"{stage}.start_file ({algo.start_file!r}) needs starts above 0 and a game of the "
+                f"hitting family, not starts={algo.starts!r} and {self.variant.name!r}"
+            )
 
     def _check_ranges(self) -> None:
         if not 0 <= self.seed < 2**63:

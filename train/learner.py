@@ -9,6 +9,7 @@ from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from nardy.net.features import FEATURES, feature_rows, phases_of
+from nardy.net.net import Floats
 from train.device import encode_on
 from train.encode import encode, encode_pairs
 from train.network import GRAIN, ValueNetwork
@@ -32,17 +33,20 @@ class Learner:
         minibatch: int,
         precision: torch.dtype,
         device: str = "cpu",
+        family: str = "hitting",
     ) -> None:
+        """family: of the variant whose boards it will see."""
         self.network = network.to(device)
         self.checkers = checkers
         self.minibatch = minibatch
         self.precision = precision
         self.device = device
+        self.family = family
         # fused: one kernel over all parameters instead of a dozen small ones each
         self.optimizer = torch.optim.Adam(network.parameters(), lr=0.0, fused=True)
         self.steps = 0
         self.averaged: AveragedModel | None = None
-        self._rows = torch.from_numpy(feature_rows().reshape(-1, FEATURES)).to(device)
+        self._rows = torch.from_numpy(feature_rows(family).reshape(-1, FEATURES)).to(device)
 
     def average_over(self, steps: int) -> None:
         """From now on average the weights over about so many steps, exponentially; 0: do not."""
@@ -57,8 +61,17 @@ class Learner:
         assert isinstance(module, ValueNetwork)
         return module
 
-    def learn(self, sample: Sample, rng: np.random.Generator, rate: Callable[[], float]) -> Fit:
+    def learn(
+        self,
+        sample: Sample,
+        rng: np.random.Generator,
+        rate: Callable[[], float],
+        weights: Floats | None = None,
+    ) -> Fit:
         """One pass over `sample` in random order; `rate` gives the step size of each step.
+
+        weights: float32[N], of the positions in the loss that is told; what is learnt is learnt
+        from all alike.
 
         Positions beyond the last whole minibatch are left out of this pass.
         """
@@ -66,15 +79,17 @@ class Learner:
         losses = []
         for begin in range(0, len(order) - self.minibatch + 1, self.minibatch):
             rows = order[begin : begin + self.minibatch]
-            losses.append(self._step(sample.boards[rows], sample.targets[rows], rate()))
+            told = None if weights is None else weights[rows]
+            losses.append(self._step(sample.boards[rows], sample.targets[rows], rate(), told))
         # read once at the end: on a device each reading waits for the step to be done
         mean = torch.stack(losses).double().mean().item() if losses else float("nan")
         return Fit(len(losses), mean)
 
-    def _step(self, boards: np.ndarray, targets: np.ndarray, rate: float) -> torch.Tensor:
-        rows, counts = rows_by_phase(
-            phases_of(boards, len(self.network.tails)), len(self.network.tails), GRAIN
-        )
+    def _step(
+        self, boards: np.ndarray, targets: np.ndarray, rate: float, weights: np.ndarray | None
+    ) -> torch.Tensor:
+        tails = len(self.network.tails)
+        rows, counts = rows_by_phase(phases_of(boards, tails, self.family), tails, GRAIN)
         used = torch.from_numpy(rows >= 0).to(self.device)
         features = self._encode(boards[rows])
         wanted = torch.from_numpy(targets[rows]).to(self.device)
@@ -91,17 +106,20 @@ class Learner:
         if self.averaged is not None:
             self.averaged.update_parameters(self.network)
         self.steps += 1
-        return loss.detach()
+        if weights is None:
+            return loss.detach()
+        told = torch.from_numpy(weights[rows]).to(self.device)
+        return (each.detach() * used * told).sum() / len(boards)
 
     def _encode(self, boards: np.ndarray) -> torch.Tensor:
         if self.device == "cpu":
-            return torch.from_numpy(encode(boards, self.checkers))
+            return torch.from_numpy(encode(boards, self.checkers, family=self.family))
         return encode_on(torch.from_numpy(boards).to(self.device), self.checkers, self._rows)
 
     def _encode_pairs(self, boards: np.ndarray) -> tuple[torch.Tensor, torch.Tensor] | None:
         if self.network.pairs is None:
             return None
-        rows, begin = encode_pairs(boards)
+        rows, begin = encode_pairs(boards, self.family)
         return torch.from_numpy(rows).to(self.device), torch.from_numpy(begin).to(self.device)
 
 

@@ -41,7 +41,9 @@ BAR = "{l_bar}{bar}| {elapsed} gone, {remaining} left"
 class Window:
     """Figures summed since the last line was written."""
 
-    def __init__(self) -> None:
+    def __init__(self, outcomes: tuple[int, ...]) -> None:
+        """outcomes: of the game; what it never pays is left out."""
+        self.outcomes = outcomes
         self.tally = Tally()
         self.losses: list[tuple[int, float]] = []
         self.rate = math.nan
@@ -64,9 +66,11 @@ class Window:
         return {
             "play/length": tally.length / games,
             "play/gammons": tally.gammons / games,
-            "play/backgammons": tally.backgammons / games,
+            "play/backgammons": tally.backgammons / games if 3 in self.outcomes else math.nan,
+            "play/draws": tally.draws / games if 0 in self.outcomes else math.nan,
             "play/cut_off": tally.cut_off / games,
-            "play/games_per_s": tally.games / seconds,
+            "play/other_starts": tally.others / max(tally.games + tally.others, 1),
+            "play/games_per_s": (tally.games + tally.others) / seconds,
             "play/positions_per_s": tally.positions / seconds,
             "learn/loss": loss,
             "learn/td_error": tally.td_error / positions,
@@ -98,7 +102,7 @@ def run(config: Config, folder: Path, overrides: Sequence[str] = ()) -> Path:
 
 def _start(config: Config, folder: Path, overrides: Sequence[str]) -> tuple[Trainer, float]:
     if not (folder / "latest").exists() and not any(folder.glob("checkpoint-*")):
-        trainer = Trainer(config)  # first: where it refuses, no folder is left behind
+        trainer = Trainer(config, folder)  # first: where it refuses, no folder is left behind
         if config.init is not None:
             trainer.take_weights(Path(config.init))
         folder.mkdir(parents=True, exist_ok=True)
@@ -109,8 +113,14 @@ def _start(config: Config, folder: Path, overrides: Sequence[str]) -> tuple[Trai
         # killed between the first checkpoint's renaming and `latest`: what has its name is whole
         checkpoint.mark_latest(folder, max(folder.glob("checkpoint-*")))
     _, state, arrays = checkpoint.load(folder)
-    trainer = Trainer(merge(config, state["config"], overrides))
+    trainer = Trainer(merge(config, state["config"], overrides), folder)
     trainer.restore(state, arrays)
+    if trainer.memory is not None and trainer.memory.lost:
+        print(
+            f"train: {trainer.memory.lost:,d} remembered positions are lost; new ones will take "
+            "their places",
+            file=sys.stderr,
+        )
     return trainer, state["best"] if state["best"] is not None else -math.inf
 
 
@@ -165,7 +175,7 @@ def _rounds(
     """Rounds until the run is done or stopped; the best gauge so far."""
     config = trainer.config
     clock = last_gauge = last_save = time.perf_counter()
-    window = Window()
+    window = Window(trainer.variant.outcomes)
     unfinished = trainer.progress() < 1
     saved = -1
     done_before = 100 * min(trainer.progress(), 1)
@@ -190,7 +200,7 @@ def _rounds(
             if now - last_gauge >= 60 * config.gauge_minutes:
                 values = window.values() | gauge(trainer, config.gauge_pairs)
                 _report(trainer, metrics, values)
-                window, clock = Window(), time.perf_counter()
+                window, clock = Window(trainer.variant.outcomes), time.perf_counter()
                 last_gauge = clock
             if now - last_save >= 60 * config.checkpoint_minutes:
                 best = save(trainer, folder, best, config.gauge_pairs)
@@ -260,6 +270,7 @@ def save(trainer: Trainer, folder: Path, best: float, pairs: int) -> float:
         "state": state,
     }
     written = checkpoint.save(folder, trainer.rounds, trainer.net(), meta, arrays)
+    trainer.forget_stages()
     if points >= best:
         checkpoint.mark_best(folder, written)
     checkpoint.prune(folder, trainer.config.keep)

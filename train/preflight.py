@@ -62,7 +62,7 @@ class Batch:
     @staticmethod
     def of(game: Variant, algo: AlgoConfig, threads: int, seed: int) -> "Batch":
         """A turn of the thread's games, or for one-roll targets a chunk with all rolls."""
-        if algo.targets == "one_roll":
+        if algo.targets != "td":
             boards = np.repeat(reference_positions(game, CHUNK, seed), len(ROLLS), 0)
             dice = np.tile(ROLLS, (CHUNK, 1))
         else:
@@ -86,12 +86,13 @@ class Rates:
 
 def boards_a_turn(algo: AlgoConfig) -> float:
     """Boards that are rolled for in one turn of one game: its own, and those of its target."""
-    return 1 + (algo.label * len(ROLLS) if algo.targets == "one_roll" else 0)
+    plies = {"td": 0, "one_roll": 1, "rollout": algo.rollout_plies}[algo.targets]
+    return 1 + algo.label * len(ROLLS) * plies
 
 
 def learnt_a_turn(algo: AlgoConfig) -> float:
     """Positions learnt from, for one turn of one game."""
-    return algo.reuse * (algo.label if algo.targets == "one_roll" else 1)
+    return algo.reuse * (1 if algo.targets == "td" else algo.label)
 
 
 def rate(works: Sequence[Work], seconds: float) -> float:

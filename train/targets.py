@@ -1,6 +1,7 @@
 """Targets: what positions were worth, as distributions over outcomes.
 
-`lambda_returns` asks the game that was played; `one_roll` asks the net, one roll later.
+`lambda_returns` asks the game that was played; `one_roll` asks the net, one roll later;
+`rolled_out` some turns later, in a game of its own without luck.
 """
 
 from collections.abc import Callable
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 
 from nardy.net.net import Floats
 from nardy.play.bearoff import Bearoff
+from nardy.play.rollout import play_out
+from nardy.play.search import Search
 from nardy.rules.batch import Afterstates, Workspace, afterstates
-from nardy.rules.board import Boards, flip, points_won
+from nardy.rules.board import Boards, points_won, turn
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
 from nardy.rules.kernel import float_kernel
 from nardy.rules.variants import Variant
@@ -23,6 +26,13 @@ CHUNK = 128
 
 Prune = Callable[[Boards, Afterstates], Afterstates]
 """Fewer results for boards that were each rolled all of ROLLS: nardy.play.look.Look.few."""
+
+
+RollOut = Callable[[Boards, NDArray[np.int64]], Floats]
+"""Targets of boards by `rolled_out`, each with the number that its dice depend on."""
+
+ROLLOUT_SEED = 1_000_033
+"""Added to the seed, so that rollouts have other dice than the games."""
 
 
 class Chooser(Protocol):
@@ -61,12 +71,30 @@ def one_roll(
         best, chances = chooser.choose(parents, results)
         won = points_won(results.boards[best], game)
         if tables is not None:
-            tables.settle(flip(results.boards[best]), chances)
+            tables.settle(turn(results.boards[best], game.family), chances)
         after = chances[:, ::-1].copy()
         after[won > 0] = points == won[won > 0, None]
         by_roll = after.reshape(len(part), len(ROLLS), -1)
         targets[begin : begin + CHUNK] = np.einsum("r,nrk->nk", ROLL_CHANCES, by_roll)
     return targets
+
+
+def rolled_out(
+    search: Search, seed: int, plies: int, boards: Boards, numbers: NDArray[np.int64]
+) -> Floats:
+    """What one game from each board leaves after `plies` turns, luck taken out of each roll
+    (nardy.play.rollout, where the formula stands).
+
+    The mean over dice is that of the net's values `plies` turns later, with replies by static
+    value; exact where a game is over or a table of `search` reaches before. One game for a
+    position: many positions with a little noise teach more than few with less.
+
+    boards: int8[N, 26], mover's view, before the roll; numbers: int64[N], by which dice are drawn.
+    Returns float32[N, K] for the mover, which sum to 1 and may lie a little outside 0..1; clipped,
+    they would not be unbiased.
+    """
+    adjusted, _ = play_out(search, boards, numbers, seed + ROLLOUT_SEED, plies)
+    return adjusted.astype(np.float32)
 
 
 @float_kernel

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from nardy.net.net import Evaluator, Net
+from nardy.net.net import Evaluator, Floats, Net
 from nardy.play.bearoff import Bearoff
 from nardy.play.look import Look
+from nardy.play.search import Search
 from train import checkpoint
 from train.config import AlgoConfig, Config
 from train.device import DeviceEvaluator
@@ -24,7 +25,8 @@ from train.learner import Fit, Learner
 from train.memory import Memory
 from train.network import TorchTail, ValueNetwork, grow, resolve_precision, to_net
 from train.selfplay import Games, Sample, Tally
-from train.targets import Prune
+from train.starts import random_starts, read_starts, remembered_starts
+from train.targets import Prune, RollOut, rolled_out
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 _ADAM = ("exp_avg", "exp_avg_sq")
@@ -45,12 +47,19 @@ class Round(NamedTuple):
 class Trainer:
     """The state of a run. `round` advances it; `state` and `restore` carry it over a kill."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, folder: Path | None = None) -> None:
+        """folder: where positions are remembered in a file, see train.memory; it need not be there
+        before the first round. Raises ValueError naming what is wrong."""
         if config.device == "cuda" and not torch.cuda.is_available():
             raise ValueError("device='cuda' needs a GPU that torch can use; there is none")
         torch.set_num_threads(1)  # the threads of this program are its own, one a group of games
         self.config = config
         self.variant = config.variant.make()
+        self.folder = folder
+        self.files = [
+            read_starts(Path(algo.start_file), self.variant) if algo.start_file else None
+            for algo in config.schedule().values()
+        ]
         self.precision = resolve_precision(config.precision, config.device)
         torch.manual_seed(config.seed)
         outcomes = len(self.variant.outcomes)
@@ -62,6 +71,7 @@ class Trainer:
             config.algo.minibatch,
             self.precision,
             config.device,
+            family=self.variant.family,
         )
         self.rounds = 0
         self.games = 0
@@ -81,8 +91,37 @@ class Trainer:
         self.evaluators = [self._evaluator(net) for _ in self.groups]
         outcomes = len(self.variant.outcomes)
         self.pending = Sample(np.empty((0, 26), np.int8), np.empty((0, outcomes), np.float32))
-        self.memory = Memory(algo.memory, outcomes) if algo.memory else None
+        self.memory = Memory(algo.memory, outcomes, self._memory_file()) if algo.memory else None
         self.owed = 0.0  # positions still to draw, for the new ones there were
+        self._set_fixed_starts()
+
+    def _memory_file(self) -> Path | None:
+        """A stage's own: until its first checkpoint a resumed run goes on with the one before."""
+        return self.folder and self.folder / f"memory-{self.stage}.bin"
+
+    def forget_stages(self) -> None:
+        """Remove what stages before this one remembered, which no checkpoint needs any more."""
+        if self.folder:
+            for file in self.folder.glob("memory-*.bin"):
+                if file != self._memory_file():
+                    file.unlink()
+
+    def _set_fixed_starts(self) -> None:
+        """Positions other than the opening, where they stay the same in all rounds of the stage."""
+        boards = self.files[self.stage]
+        if boards is None and self.algo.starts and self.memory is None:
+            boards = random_starts(self.variant, self._seed)
+        if boards is not None:
+            for group in self.groups:
+                group.pool = boards
+
+    def _draw_starts(self) -> None:
+        """And where a round has its own."""
+        if self.algo.starts and self.memory is not None and self.files[self.stage] is None:
+            rng = np.random.default_rng([self.config.seed, self.rounds, 1])
+            boards = remembered_starts(self.memory, self.variant, rng)
+            for group in self.groups:
+                group.pool = boards
 
     def weights(self) -> Arrays:
         """The arrays of the network that is played with, by parameter name."""
@@ -105,18 +144,23 @@ class Trainer:
         """The configuration of the stage."""
         return list(self.config.schedule().values())[self.stage]
 
+    @property
+    def _seed(self) -> int:
+        """Of a stage's dice: its games are other games than the last one's."""
+        return self.config.seed + STAGE_SEED * self.stage
+
     def _games(self, slots: np.ndarray) -> Games:
         algo = self.algo
         return Games(
             self.variant,
-            # a stage's games are other games than the last one's
-            self.config.seed + STAGE_SEED * self.stage,
+            self._seed,
             algo.lam,
             algo.longest_game,
             algo.games_in_flight,
             slots.copy(),
             self.tables,
-            algo.label if algo.targets == "one_roll" else 0.0,
+            0.0 if algo.targets == "td" else algo.label,
+            algo.starts,
         )
 
     def _evaluator(self, net: Net) -> Evaluator | DeviceEvaluator:
@@ -137,6 +181,13 @@ class Trainer:
         """One thread's way to drop replies by a cheap look, where the stage wants it."""
         most = self.algo.replies
         return partial(Look(net).few, most=most) if most else None
+
+    def _roll_out(self, net: Net) -> RollOut | None:
+        """One thread's way to roll positions out, where the stage wants it."""
+        if self.algo.targets != "rollout":
+            return None
+        search = Search(net, 0, tables=self.tables)
+        return partial(rolled_out, search, self._seed, self.algo.rollout_plies)
 
     def net(self) -> Net:
         """The network as it stands, as a net."""
@@ -164,14 +215,19 @@ class Trainer:
             self._begin(self.stage + 1)
         net = self.net()
         self._load(net)
+        self._draw_starts()
         rate = self.rate()
         turns = self.algo.plies_per_round
         if len(self.groups) == 1:
-            played = [self.groups[0].play(self.evaluators[0], turns, self._prune(net))]
+            played = [
+                self.groups[0].play(
+                    self.evaluators[0], turns, self._prune(net), self._roll_out(net)
+                )
+            ]
             fit = self._learn(rate)
         else:
             futures: list[Future[tuple[Sample, Tally]]] = [
-                pool.submit(group.play, evaluator, turns, self._prune(net))
+                pool.submit(group.play, evaluator, turns, self._prune(net), self._roll_out(net))
                 for group, evaluator in zip(self.groups, self.evaluators, strict=True)
             ]
             fit = self._learn(rate)
@@ -183,21 +239,27 @@ class Trainer:
         )
         tally = sum((tally for _, tally in played), Tally())
         self.rounds += 1
-        self.games += tally.games
+        self.games += tally.games + tally.others
         return Round(tally, fit, rate)
 
     def _learn(self, rate: float) -> Fit:
         rng = np.random.default_rng([self.config.seed, self.rounds])
-        sample = self.pending if self.memory is None else self._drawn(self.memory, rng)
-        return self.learner.learn(sample, rng, lambda: rate)
+        if self.memory is None:
+            return self.learner.learn(self.pending, rng, lambda: rate)
+        sample, weights = self._drawn(self.memory, rng)
+        return self.learner.learn(sample, rng, lambda: rate, weights)
 
-    def _drawn(self, memory: Memory, rng: np.random.Generator) -> Sample:
-        """Remember the last round's positions and draw `reuse` times as many, in minibatches."""
+    def _drawn(self, memory: Memory, rng: np.random.Generator) -> tuple[Sample, Floats | None]:
+        """Remember the last round's positions and draw `reuse` times as many, in minibatches; and
+        the weights that make the loss that of positions as they come, where they are not drawn so.
+        """
         memory.add(self.pending)
         self.owed += self.algo.reuse * len(self.pending.boards)
         count = int(self.owed) // self.algo.minibatch * self.algo.minibatch
         self.owed -= count
-        return memory.draw(count, rng)
+        if self.algo.balance:
+            return memory.draw_by_phase(count, rng, self.algo.balance)
+        return memory.draw(count, rng), None
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """(JSON, arrays) from which `restore` goes on bit for bit."""

@@ -1,4 +1,4 @@
-"""One-roll targets against the explicit expectation; the memory; stages of a run."""
+"""One-roll targets against the explicit expectation; stages of a run."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +18,6 @@ from nardy.rules.variants import variant
 from train.config import Config, parse
 from train.export import reference_positions
 from train.loop import run
-from train.memory import Memory
-from train.selfplay import Sample
 from train.targets import one_roll
 from train.trainer import Trainer
 
@@ -70,21 +68,6 @@ def test_the_mean_over_the_rolls_is_the_explicit_one() -> None:
     np.testing.assert_allclose(found @ points, slow @ points, atol=1e-4)
     np.testing.assert_allclose(found.sum(1), 1, atol=1e-5)
     assert found[-2, -2] == pytest.approx(1)  # two men on the ace point against none off: a gammon
-
-
-def test_memory_keeps_the_newest() -> None:
-    memory = Memory(5, outcomes=6)
-    rng = np.random.default_rng(1)
-    assert len(memory.draw(3, rng).boards) == 0
-    for first in (0, 3, 6):
-        boards = np.repeat(np.arange(first, first + 3, dtype=np.int8)[:, None], 26, 1)
-        memory.add(Sample(boards, np.full((3, 6), first, np.float32)))
-    drawn = memory.draw(1000, rng)
-    assert sorted(set(drawn.boards[:, 0].tolist())) == [4, 5, 6, 7, 8]
-    assert (drawn.targets[:, 0] == drawn.boards[:, 0] // 3 * 3).all()
-    other = Memory(5, outcomes=6)
-    other.restore(memory.state())
-    assert (other.boards == memory.boards).all() and other.added == 9
 
 
 def test_a_schedule_of_stages() -> None:

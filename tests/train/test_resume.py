@@ -50,18 +50,28 @@ def last_state(run: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return counters, load_file(folder / "state.safetensors")
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+REMEMBERING = (
+    "algo=one_roll", "algo.memory=700", "algo.starts=0.3", "algo.balance=0.5", "games=150",
+)  # fmt: skip
+"""Positions in a file of the run folder, drawn by phase, and games that begin with some of them."""
+
+
+@pytest.mark.parametrize(
+    "others",
+    [("games=1000",), ("games=1000", "threads=2"), REMEMBERING],
+    ids=["one thread", "two threads", "remembering"],
+)
 def test_a_killed_run_ends_with_the_bits_of_an_uninterrupted_one(
-    tmp_path: Path, threads: int
+    tmp_path: Path, others: tuple[str, ...]
 ) -> None:
-    others = ("games=1000", f"threads={threads}", "algo.average=20", "net.pairs=3")
+    others = (*others, "algo.average=20", "net.pairs=3")
     assert main(arguments(*others, "name=whole")) == 0
     killed(tmp_path, 4, *others)
     assert main(arguments(*others, "resume=auto")) == 0
     whole, toy = Path("runs/whole"), Path("runs/toy")
     expected, arrays = last_state(whole)
     found, arrays_again = last_state(toy)
-    assert expected["games"] == found["games"] >= 1000
+    assert expected["games"] == found["games"] >= 150
     assert (expected["rounds"], expected["steps"]) == (found["rounds"], found["steps"])
     assert expected["steps"] > 100 and latest_round(toy) == expected["rounds"]
     assert arrays.keys() == arrays_again.keys()
@@ -69,6 +79,16 @@ def test_a_killed_run_ends_with_the_bits_of_an_uninterrupted_one(
         assert values.tobytes() == arrays_again[name].tobytes(), name
     for name in ("net.safetensors", "net.onnx", "reference.json"):
         assert (whole / "net" / name).read_bytes() == (toy / "net" / name).read_bytes(), name
+
+
+def test_a_run_whose_memory_is_gone_goes_on(capfd: Any) -> None:
+    assert main(arguments(*REMEMBERING)) == 0
+    before = last_state(Path("runs/toy"))[0]["games"]
+    Path("runs/toy/memory-0.bin").unlink()
+    capfd.readouterr()
+    assert main(arguments(*REMEMBERING[:-1], "games=300", "resume=auto")) == 0
+    assert "700 remembered positions are lost" in capfd.readouterr().err
+    assert last_state(Path("runs/toy"))[0]["games"] >= 300 > before
 
 
 def test_a_run_killed_between_its_first_checkpoint_and_latest_goes_on(tmp_path: Path) -> None:
