@@ -1,0 +1,204 @@
+"""The web page's own doors: which games are offered, plays ranked, chances and cube of a position.
+
+    app = page_app([Net.load("checkpoints/short-01")])     # a whole site: page and doors
+    app.include_router(page_router(nets))                  # or its doors in another application
+    app.mount("/", page_files())                           # and then its files
+
+The page knows the rules itself and sends boards in the mover's view. Needs fastapi.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter, FastAPI, HTTPException
+from fastapi.staticfiles import StaticFiles
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
+
+from nardy.match.janowski import cube_actions, cube_values, efficiency, normalised
+from nardy.match.score import Owner, Score
+from nardy.net.net import Net
+from nardy.play.player import LEVELS, Player
+from nardy.rules.board import check_board
+from nardy.serve.static import WEB, playable
+
+DEFAULT_LEVEL = "expert"
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ScoreAsked(_Asked):
+    """The score in the view of the player who moves; length 0: for points, without end."""
+
+    length: StrictInt = Field(default=0, ge=0, le=25)
+    points: tuple[StrictInt, StrictInt] = (0, 0)
+    crawford: bool = False
+    cube: StrictInt = 1
+    owner: Owner = "centre"
+    doubling: bool = True
+
+    def score(self) -> Score:
+        """Raises ValueError where the values do not go together."""
+        away = None
+        if self.length:
+            away = (self.length - self.points[0], self.length - self.points[1])
+        return Score(
+            away, self.length, self.crawford, self.cube, self.owner, doubling=self.doubling
+        )
+
+
+class PositionAsked(_Asked):
+    """A board of 26 numbers, its mover on roll."""
+
+    variant: str
+    board: list[StrictInt] = Field(min_length=26, max_length=26)
+    level: str = DEFAULT_LEVEL
+    score: ScoreAsked = ScoreAsked()
+
+
+class RollAsked(PositionAsked):
+    """A board and the roll to be played."""
+
+    dice: tuple[StrictInt, StrictInt]
+
+
+class Play(BaseModel):
+    """A legal play: the afterstate, its equity and chances for the player who moves.
+
+    equity: cubeful at the score, a single game at this cube being 1; points in games without cube.
+    """
+
+    board: list[int]
+    equity: float
+    chances: list[float]
+
+
+class CubeAdvice(BaseModel):
+    """Equities of the cube actions in the unit of a single game at the cube as it lies (also in a
+    match: EMG), and the verdict for both sides."""
+
+    no_double: float
+    double_take: float
+    double_pass: float
+    double: bool
+    take: bool
+
+
+class PositionAnswer(BaseModel):
+    """Chances of the game's outcomes for the player on roll; cube: None where he may not double."""
+
+    chances: list[float]
+    cube: CubeAdvice | None
+
+
+class _Tables:
+    """The nets by variant, and their players by level; one request at a time uses a player."""
+
+    def __init__(self, nets: Sequence[Net]) -> None:
+        self.nets = {net.variant.name: net for net in nets}
+        self._players: dict[tuple[str, str], Player] = {}
+        self._lock = threading.Lock()
+
+    def net(self, variant: str) -> Net:
+        if variant not in self.nets:
+            raise ValueError(f"no game {variant!r} here; there are {', '.join(self.nets)}")
+        return self.nets[variant]
+
+    def rank(self, asked: RollAsked) -> list[Play]:
+        board, dice = np.array(asked.board), np.array(asked.dice)
+        net, score = self.net(asked.variant), asked.score.score()
+        with self._lock:
+            player = self._players.get((asked.variant, asked.level))
+            if player is None:
+                player = Player(net, level=asked.level)
+                self._players[asked.variant, asked.level] = player
+            plays = player.best(board, dice, score=score if _has_cube(net) else None)
+        return [
+            Play(
+                board=play.board.tolist(),
+                equity=play.equity if play.cubeful is None else play.cubeful,
+                chances=play.chances.tolist(),
+            )
+            for play in plays
+        ]
+
+    def position(self, asked: PositionAsked) -> PositionAnswer:
+        net = self.net(asked.variant)
+        board = check_board(np.array(asked.board), net.variant)[None]
+        chances = net.outcomes(board)
+        score = asked.score.score()
+        cube = None
+        if score.may_double and _has_cube(net):
+            values = cube_values(chances, score, efficiency(board))
+            actions = cube_actions(values, score)
+            stay, taken, passed = (float(normalised(v, score)[0]) for v in values[:3])
+            cube = CubeAdvice(
+                no_double=stay,
+                double_take=taken,
+                double_pass=passed,
+                double=bool(actions.double[0]),
+                take=bool(actions.take[0]),
+            )
+        return PositionAnswer(chances=chances[0].tolist(), cube=cube)
+
+
+def _has_cube(net: Net) -> bool:
+    """Whether the cube can be priced: in long nardy it cannot."""
+    return net.variant.cube == "on" and net.variant.family == "hitting"
+
+
+def offer(nets: Sequence[Net]) -> dict[str, Any]:
+    """What the page reads as games.json: the games with their rules, and the levels."""
+    games = [asdict(game) for game in {net.variant.name: net.variant for net in nets}.values()]
+    return {"engine": "server", "games": games, "levels": list(LEVELS)}
+
+
+def page_router(nets: Sequence[Net]) -> APIRouter:
+    """The doors of the page for these nets, one of each variant (the last counts).
+
+    Bad input is answered with status 400 or 422 and a sentence in `detail`.
+    """
+    nets = [net for net in nets if playable(net.variant)]
+    tables = _Tables(nets)
+    games = offer(nets)
+    router = APIRouter(tags=["page"])
+
+    @router.get("/games.json")
+    def games_json() -> dict[str, Any]:
+        """The games offered here, their rules and the levels of the bot."""
+        return games
+
+    @router.post("/play/rank")
+    def rank(asked: RollAsked) -> list[Play]:
+        """Every legal play of a roll, the one that this level makes first."""
+        try:
+            return tables.rank(asked)
+        except ValueError as error:
+            raise HTTPException(400, str(error)) from None
+
+    @router.post("/play/position")
+    def position(asked: PositionAsked) -> PositionAnswer:
+        """The chances of the player on roll, and whether to double and take."""
+        try:
+            return tables.position(asked)
+        except ValueError as error:
+            raise HTTPException(400, str(error)) from None
+
+    return router
+
+
+def page_files() -> StaticFiles:
+    """The files of the page, to be mounted at "/" after all other routes."""
+    return StaticFiles(directory=WEB, html=True)
+
+
+def page_app(nets: Sequence[Net]) -> FastAPI:
+    """A site that has the page and its doors alone."""
+    app = FastAPI(title="nardy")
+    app.include_router(page_router(nets))
+    app.mount("/", page_files())
+    return app

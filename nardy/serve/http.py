@@ -1,0 +1,219 @@
+"""HTTP: plays, cube, values and analyses as JSON, and the two queries of wildbg's clients.
+
+    nardy serve --port 8000 --workers 2    # http://localhost:8000/docs describes everything
+    app = make_app(Net.load("checkpoints/short-01"))     # for another ASGI server
+
+Every question that cannot be answered gets a status of 4xx and {"message": a sentence}. Questions
+at 0-ply are answered in the event loop, as handing them to a thread would take longer; deeper
+ones by threads. Importing this module needs fastapi and uvicorn, of nardy[serve].
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+
+try:
+    import uvicorn
+    from fastapi import FastAPI, Query, Request
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import JSONResponse, PlainTextResponse
+    from starlette.exceptions import HTTPException
+except ImportError:
+    raise ValueError(
+        "the HTTP door needs fastapi and uvicorn: pip install 'nardy[serve]'"
+    ) from None
+
+from nardy import __version__
+from nardy.net.net import Net
+from nardy.notation.games import games_from_text
+from nardy.play.analysis_text import as_json
+from nardy.play.analyze import analyze
+from nardy.rules.board import check_board, check_dice
+from nardy.serve import answers, wildbg
+from nardy.serve.answers import AnalyzeQuestion, MoveQuestion, Question
+from nardy.serve.bot import Bot, Bots
+from nardy.serve.game import page_files, page_router
+from nardy.serve.gate import Gate
+
+_NET, _PLY = "NARDY_SERVE_NET", "NARDY_SERVE_PLY"
+"""Settings that a worker process finds in its environment."""
+
+_T = TypeVar("_T")
+_DESCRIPTION = (
+    "A position is a gnubg Position ID, `ID:MatchID`, an XGID or a FIBS board string; or `board`, "
+    "26 numbers in the view of the player on roll: 1 to 24 are points from his home, his checkers "
+    "positive, 25 is his bar, 0 the opponent's (0 or negative). Equities are points; `cubeful` and "
+    "those of the cube take a single game at the cube's value as 1."
+)
+_REFUSED: dict[int | str, dict[str, Any]] = {
+    400: {
+        "description": "One sentence saying what is wrong",
+        "content": {"application/json": {"example": {"message": "two dice of 1 to 6 are needed"}}},
+    }
+}
+
+
+def _example(value: Any) -> dict[int | str, dict[str, Any]]:
+    content = {"application/json": {"example": value, "schema": {"type": "object"}}}
+    return {200: {"description": "The answer", "content": content}, **_REFUSED}
+
+
+class _Desk:
+    """Who answers: a bot in the event loop for what is quick, threads for the rest."""
+
+    def __init__(self, net: Net, ply: int) -> None:
+        self.bots = Bots(net, ply)
+        self.ply = ply
+        self._pool = ThreadPoolExecutor(os.cpu_count() or 1, "nardy")
+
+    async def ask(self, ply: int | None, work: Callable[[Bot], _T]) -> _T:
+        """What `work` makes of a bot of the thread that it runs in."""
+        if (self.ply if ply is None else ply) == 0:
+            return work(self.bots.mine())
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, lambda: work(self.bots.mine()))
+
+    async def slowly(self, work: Callable[[Bot], _T]) -> _T:
+        """As `ask`, always by a thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, lambda: work(self.bots.mine()))
+
+
+def make_app(net: Net, ply: int = 0, name: str = "net") -> FastAPI:
+    """The ASGI application. ply: depth where a question names none; name: of the net, for /health.
+
+    Raises ValueError for a bad depth.
+    """
+    desk, gate = _Desk(net, ply), Gate()
+    desk.bots.mine()
+    app = FastAPI(title="nardy", version=__version__, description=_DESCRIPTION)
+    gate.guard(app)
+    app.exception_handler(ValueError)(_refused)
+    app.exception_handler(RequestValidationError)(_unreadable)
+    app.exception_handler(HTTPException)(_not_here)
+    _add_questions(app, desk)
+    _add_wildbg(app, desk)
+
+    @app.get("/health", tags=["server"])
+    async def health() -> JSONResponse:
+        """Whether the server answers, and with what."""
+        facts = {"status": "ok", "version": __version__, "variant": net.variant.name}
+        return JSONResponse({**facts, "net": name, "ply": ply, "pid": os.getpid()})
+
+    @app.get("/metrics", tags=["server"])
+    async def metrics() -> PlainTextResponse:
+        """Requests and seconds by path, for Prometheus; of this worker alone."""
+        return PlainTextResponse(gate.metrics())
+
+    app.include_router(page_router([net]))
+    app.mount("/", page_files())  # last: it takes what no door has taken
+    return app
+
+
+def _add_questions(app: FastAPI, desk: _Desk) -> None:
+    @app.post("/v1/move", tags=["play"], responses=_example(answers.MOVE_EXAMPLE))
+    async def move(question: MoveQuestion) -> JSONResponse:
+        """The legal plays of a roll, best first."""
+        return JSONResponse(await desk.ask(question.ply, question.answer))
+
+    @app.post("/v1/cube", tags=["play"], responses=_example(answers.CUBE_EXAMPLE))
+    async def cube(question: Question) -> JSONResponse:
+        """What the cube's actions are worth before the roll, and what is right."""
+        return JSONResponse(await desk.ask(question.ply, question.cube_answer))
+
+    @app.post("/v1/evaluate", tags=["play"], responses=_example(answers.VALUE_EXAMPLE))
+    async def evaluate(question: Question) -> JSONResponse:
+        """The chances of the player on roll, before his roll."""
+        return JSONResponse(await desk.ask(question.ply, question.value_answer))
+
+    @app.post("/v1/analyze", tags=["play"], responses=_example({"players": ["anna", "boris"]}))
+    async def analyse(question: AnalyzeQuestion) -> JSONResponse:
+        """Recorded games, a .mat or gnubg's .sgf, judged decision by decision."""
+
+        def work(bot: Bot) -> dict[str, Any]:
+            return as_json(analyze(games_from_text(question.text), bot.net, question.ply))
+
+        return JSONResponse(await desk.slowly(work))
+
+
+def _add_wildbg(app: FastAPI, desk: _Desk) -> None:
+    points = {f"p{point}" for point in range(26)}
+
+    def board_of(request: Request) -> list[int]:
+        given = {name: value for name, value in request.query_params.items() if name in points}
+        return wildbg.board(given)
+
+    Away = Annotated[int, Query(ge=0, le=25)]
+    Die = Annotated[int, Query(ge=1, le=6)]
+
+    @app.get("/move", tags=["wildbg"], responses=_example(wildbg.MOVE_EXAMPLE))
+    async def wildbg_move(
+        request: Request, die1: Die, die2: Die, x_away: Away = 0, o_away: Away = 0
+    ) -> JSONResponse:
+        """wildbg's query: points as p0 to p25, positive those of x, who is on roll."""
+        board = check_board(np.array(board_of(request)), desk.bots.net.variant)
+        dice, score = check_dice([die1, die2]), wildbg.score(x_away, o_away)
+        return JSONResponse(await desk.ask(None, lambda bot: wildbg.move(bot, board, dice, score)))
+
+    @app.get("/eval", tags=["wildbg"], responses=_example(wildbg.EVAL_EXAMPLE))
+    async def wildbg_eval(request: Request, x_away: Away = 0, o_away: Away = 0) -> JSONResponse:
+        """wildbg's query: chances and cube of x, who is on roll."""
+        board = check_board(np.array(board_of(request)), desk.bots.net.variant)
+        score = wildbg.score(x_away, o_away)
+        return JSONResponse(await desk.ask(None, lambda bot: wildbg.evaluate(bot, board, score)))
+
+
+# --- what cannot be answered -------------------------------------------------------------------
+
+
+def _message(status: int, sentence: str) -> JSONResponse:
+    safe = sentence.encode("utf-8", "backslashreplace").decode()
+    return JSONResponse({"message": safe}, status)
+
+
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    return _message(400, str(error))
+
+
+async def _unreadable(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"][1:]) or "the body"
+    if first["type"] == "missing":
+        return _message(400, f"{where} is missing")
+    given = repr(first.get("input"))
+    shown = given if len(given) <= 60 else f"{given[:57]}..."
+    return _message(400, f"{where}: {first['msg']}, not {shown}")
+
+
+async def _not_here(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return _message(error.status_code, str(error.detail))
+
+
+# --- starting ----------------------------------------------------------------------------------
+
+
+def run(folder: Path, ply: int, host: str, port: int, workers: int) -> None:
+    """Serve until interrupted, with so many processes."""
+    os.environ[_NET], os.environ[_PLY] = str(folder), str(ply)
+    uvicorn.run(
+        "nardy.serve.http:from_environment",
+        factory=True,
+        host=host,
+        port=port,
+        workers=workers,
+        access_log=False,
+        log_level="warning" if workers > 1 else "info",
+    )
+
+
+def from_environment() -> FastAPI:
+    """The application that `run` has described to its workers."""
+    folder = Path(os.environ[_NET])
+    return make_app(Net.load(folder), int(os.environ[_PLY]), folder.name)

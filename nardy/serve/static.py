@@ -1,0 +1,65 @@
+"""The page as files alone: a folder that any web server can hand out, the net in the browser.
+
+    write_static(Path("out"), ["checkpoints/short-01"], Path("node_modules/onnxruntime-web/dist"))
+    python -m http.server --directory out
+
+The net runs in onnxruntime-web, whose files come from its npm package (`npm install
+onnxruntime-web`) and are copied beside the page. The demo plays without the cube, at the levels
+that do not search.
+"""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from nardy.net.net import Net
+from nardy.play.player import LEVELS
+from nardy.rules.variants import Variant
+
+WEB = Path(__file__).parent / "web"
+RUNTIME = (
+    "ort.wasm.min.mjs",
+    "ort-wasm-simd-threaded.mjs",
+    "ort-wasm-simd-threaded.wasm",
+)
+"""The files of onnxruntime-web that the page loads."""
+
+
+def playable(game: Variant) -> bool:
+    """Whether the page can play a variant: it knows no last roll (D13)."""
+    return game.last_roll == "off"
+
+
+def write_static(folder: Path, nets: Sequence[str | Path], runtime: Path) -> None:
+    """Write the page and everything it needs into `folder`.
+
+    nets: folders of exported nets, one of each variant; runtime: the dist folder of the npm
+    package onnxruntime-web. Raises ValueError where something is missing.
+    """
+    for name in RUNTIME:
+        if not (runtime / name).is_file():
+            raise ValueError(
+                f"{str(runtime)!r} holds no {name}: npm install onnxruntime-web and name its dist"
+            )
+    games = [_game(Path(path)) for path in nets]
+    shutil.copytree(WEB, folder, dirs_exist_ok=True)
+    (folder / "ort").mkdir(exist_ok=True)
+    for name in RUNTIME:
+        shutil.copyfile(runtime / name, folder / "ort" / name)
+    for path, game in zip(nets, games, strict=True):
+        shutil.copyfile(Path(path) / "net.onnx", folder / game["net"])
+    noise = {name: level.noise for name, level in LEVELS.items() if level.ply == 0}
+    offer = {"engine": "onnx", "games": games, "levels": list(noise), "noise": noise}
+    (folder / "games.json").write_text(json.dumps(offer))
+
+
+def _game(path: Path) -> dict[str, Any]:
+    game = Net.load(path).variant
+    if not playable(game):
+        raise ValueError(f"the page cannot play the net in {str(path)!r}: last_roll is on")
+    if not (path / "net.onnx").is_file():
+        raise ValueError(f"{str(path)!r} holds no net.onnx")
+    return {**asdict(game), "net": f"{game.name}.onnx"}

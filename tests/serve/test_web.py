@@ -1,0 +1,402 @@
+"""The web page in a real browser, against the Python rules."""
+
+import dataclasses
+import functools
+import itertools
+import json
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from random_nets import make_net
+
+from nardy.match.score import match_score
+from nardy.notation.moves import parse_move
+from nardy.play.player import Player
+from nardy.rules.batch import afterstates
+from nardy.rules.board import points_won, turn
+from nardy.rules.variants import variant
+from nardy.serve.static import RUNTIME, write_static
+
+pytest.importorskip("fastapi", reason="the page needs fastapi")
+uvicorn = pytest.importorskip("uvicorn", reason="the page needs uvicorn")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+if CHROMIUM is None:
+    pytest.skip("no chromium here", allow_module_level=True)
+
+from nardy.serve.game import page_app  # noqa: E402
+
+DATA = Path(__file__).parents[1] / "data"
+DRIVE = Path(__file__).with_name("drive.js").read_text()
+GAMES = {name: variant(name) for name in ("short", "hyper", "long")}
+EVERY = 30  # of the golden positions, to be quick
+SECONDS = 60  # for the slowest machine
+NET = Path(__file__).parents[2] / "checkpoints" / "short-01"
+needs_net = pytest.mark.skipif(not NET.is_dir(), reason="checkpoints/short-01 is not here")
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    nets = [make_net(8, game=game, pairs=0) for game in GAMES.values()]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = uvicorn.Server(
+        uvicorn.Config(page_app(nets), port=port, log_level="error", ws="none", lifespan="off")
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{port}/"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Any, site: str) -> Iterator[Any]:
+    """The page as it first opens; errors in it fail the test."""
+    context = browser.new_context(
+        viewport={"width": 1000, "height": 900}, locale="en-GB", reduced_motion="reduce"
+    )
+    opened = context.new_page()
+    opened.set_default_timeout(1000 * SECONDS)
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("console", lambda line: line.type == "error" and errors.append(line.text))
+    opened.goto(f"{site}?seed=5&pause=0")
+    opened.wait_for_selector("[data-action=throwForStart]")
+    yield opened
+    context.close()
+    assert errors == []
+
+
+def start(page: Any, name: str, length: int = 1, cube: bool = False, seed: int = 5) -> None:
+    page.evaluate(
+        "asked => nardy.newMatch(asked)",
+        {"variant": name, "level": "expert", "length": length, "doubling": cube, "seed": seed},
+    )
+
+
+# --- the rules in JavaScript -----------------------------------------------------------------
+
+RESULTS = """async ({ game, boards, dice }) => {
+  const { Turn } = await import("/rules.js");
+  return boards.map((board, i) => new Turn(board, dice[i], game).results().map((r) => r.board));
+}"""
+
+
+@pytest.mark.parametrize(
+    ("name", "results", "options"),
+    [
+        ("short", "", {}),
+        ("long", "_each", {}),
+        ("long", "_end", {"prime_check": "end_of_turn"}),
+    ],
+)
+def test_legal_plays(page: Any, name: str, results: str, options: dict[str, str]) -> None:
+    cases = np.load(DATA / f"legal_{name}.npz")
+    offsets, boards = cases[f"offsets{results}"], cases[f"results{results}"]
+    rows = range(0, len(cases["boards"]), EVERY)
+    asked = {
+        "game": dataclasses.asdict(variant(name, **options)),
+        "boards": cases["boards"][rows].tolist(),
+        "dice": cases["dice"][rows].tolist(),
+    }
+    for row, found in zip(rows, page.evaluate(RESULTS, asked), strict=True):
+        expected = boards[offsets[row] : offsets[row + 1]].tolist()
+        assert sorted(found) == sorted(expected), (row, cases["boards"][row])
+
+
+TEXTS = """async ({ game, boards, dice }) => {
+  const { Turn, moveText } = await import("/rules.js");
+  return boards.map((board, i) =>
+    new Turn(board, dice[i], game).results().map((r) => [r.board, moveText(r.hops)]));
+}"""
+
+
+def test_written_moves_mean_their_results(page: Any) -> None:
+    cases = np.load(DATA / "legal_short.npz")
+    boards, dice = cases["boards"][::40], cases["dice"][::40]
+    asked = {"game": dataclasses.asdict(GAMES["short"]), "boards": boards.tolist()}
+    found = page.evaluate(TEXTS, {**asked, "dice": dice.tolist()})
+    for board, roll, plays in zip(boards, dice, found, strict=True):
+        for result, text in plays:
+            assert parse_move(text, board, roll, GAMES["short"]).tolist() == result
+
+
+MAY_DOUBLE = """async (cases) => {
+  const { mayDouble, newMatch } = await import("/score.js");
+  return cases.map((match) => mayDouble({ ...newMatch(match.length, true), ...match }, "you"));
+}"""
+
+
+def test_who_may_double(page: Any) -> None:
+    cases, expected = [], []
+    for length, cube, owner in itertools.product((1, 3, 5), (1, 2, 4), (None, "you", "bot")):
+        if (cube == 1) != (owner is None):
+            continue
+        for mine, theirs in itertools.product(range(length), repeat=2):
+            crawford_can_be = length > 1 and length - 1 in (mine, theirs) and cube == 1
+            for crawford in {False, crawford_can_be}:
+                points = {"you": mine, "bot": theirs}
+                case = {"length": length, "points": points, "crawford": crawford}
+                cases.append({**case, "cube": cube, "owner": owner})
+                score = match_score(length, mine, theirs, crawford)
+                owned = {None: "centre", "you": "mine", "bot": "theirs"}[owner]
+                expected.append(dataclasses.replace(score, cube=cube, owner=owned).may_double)
+    assert page.evaluate(MAY_DOUBLE, cases) == expected
+    assert {True, False} == set(expected)
+
+
+# --- playing ---------------------------------------------------------------------------------
+
+
+def check_game(name: str, game: dict[str, Any]) -> None:
+    """Every move of a game's log is legal, each follows from the one before, and the end is won."""
+    rules = GAMES[name]
+    moves = [entry for entry in game["log"] if entry["kind"] == "move"]
+    assert moves[0]["board"] == list(rules.start)
+    assert moves[0]["dice"][0] != moves[0]["dice"][1]  # K3
+    for move, following in itertools.pairwise([*moves, None]):
+        board, dice = np.array(move["board"], np.int8), np.array(move["dice"], np.uint8)
+        legal = afterstates(board[None], dice[None], rules).boards.tolist()
+        assert move["result"] in legal
+        result = np.array(move["result"], np.int8)
+        multiple = int(points_won(result[None], rules)[0])
+        if following is not None:
+            assert multiple == 0
+            assert following["board"] == turn(result, rules.family).tolist()
+            assert following["who"] != move["who"]
+        elif game["result"]["how"] is None:
+            assert game["result"]["multiple"] == multiple
+            assert game["result"]["winner"] == move["who"]
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "cube"), [("short", 3, True), ("hyper", 5, True), ("long", 1, False)]
+)
+def test_a_whole_match(page: Any, name: str, length: int, cube: bool) -> None:
+    start(page, name, length, cube)
+    page.add_script_tag(content=DRIVE)
+    games = page.evaluate("playMatch()")
+    points = {"you": 0, "bot": 0}
+    for game in games:
+        check_game(name, game)
+        points[game["result"]["winner"]] += game["result"]["points"]
+        assert game["match"]["points"] == points
+        stake = 2 ** sum(entry["kind"] == "double" and entry["take"] for entry in game["log"])
+        assert game["result"]["points"] == stake * game["result"]["multiple"]  # K14, K16
+    assert max(points.values()) >= length > min(points.values())
+    assert "match" in page.inner_text("#status")
+
+    page.click("[data-action=analyse]")
+    page.wait_for_selector("#review-errors li")
+    decisions = page.evaluate("nardy.game.log.filter((entry) => entry.kind === 'move').length")
+    assert decisions > 10
+    errors = page.locator("#review-errors button")
+    if errors.count():
+        errors.first.click()
+        assert errors.first.get_attribute("aria-pressed") == "true"
+
+
+def test_the_crawford_game_has_no_cube(page: Any) -> None:
+    start(page, "short", 3, True)
+    page.evaluate("Object.assign(nardy.state.match.points, { you: 2, bot: 0 })")
+    page.evaluate("Object.assign(nardy.game, { phase: 'over' }); nardy.nextGame()")
+    assert page.evaluate("nardy.state.match.crawford")
+    assert "Crawford" in page.inner_text("#what")
+    assert page.locator(".cubebox").count() == 0
+    page.evaluate("Object.assign(nardy.game, { phase: 'over' }); nardy.nextGame()")
+    assert not page.evaluate("nardy.state.match.crawford")  # it comes once (K17)
+    assert page.locator(".cubebox").count() == 1
+
+
+def to_move(page: Any) -> None:
+    """Come to a position in which you have to move."""
+    for seed in range(1, 30):
+        start(page, "short", seed=seed)
+        page.click("[data-action=throwForStart]")
+        if page.evaluate("nardy.game.phase === 'move'"):
+            return
+    raise AssertionError("the bot began every game")
+
+
+def test_pointer_keys_undo_and_hint(page: Any) -> None:
+    to_move(page)
+    before = page.evaluate("nardy.shown")
+    source = page.evaluate("nardy.sources()[0]")
+    page.click(f'[data-cell="{source}"]')
+    goal = page.locator(".cells .goal").first
+    target = int(goal.get_attribute("data-cell"))
+    assert "can go here" in goal.get_attribute("aria-label")
+    box, goal_box = page.locator(f'[data-cell="{source}"]').bounding_box(), goal.bounding_box()
+    page.keyboard.press("Escape")
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(goal_box["x"] + 20, goal_box["y"] + 60, steps=4)
+    page.mouse.up()
+    after = page.evaluate("nardy.shown")
+    assert after[target] == before[target] + 1 and after[source] == before[source] - 1
+    page.click("[data-action=undo]")
+    assert page.evaluate("nardy.shown") == before
+
+    page.keyboard.press("h")
+    page.wait_for_selector("#hint-list button")
+    assert page.locator("#hint-list button").count() == 3
+    page.locator("#hint-list button").first.click()
+    assert page.evaluate("nardy.complete")
+
+
+def test_arrow_keys_go_round_the_board(page: Any) -> None:
+    page.focus('[data-cell="24"]')
+    for key, cell in (("ArrowDown", 1), ("ArrowRight", 0), ("ArrowLeft", 1), ("ArrowUp", 24)):
+        page.keyboard.press(key)
+        assert page.evaluate("Number(document.activeElement.dataset.cell)") == cell
+    assert page.locator('.cells [tabindex="0"]').count() == 1
+
+
+def test_a_reload_changes_nothing(page: Any) -> None:
+    to_move(page)
+    source = page.evaluate("nardy.sources()[0]")
+    page.evaluate(f"nardy.play({source}, [...nardy.targets({source}).keys()][0])")
+    state = page.evaluate("nardy.state")
+    page.reload()
+    page.wait_for_selector("[data-action=undo]")
+    assert page.evaluate("nardy.state") == state
+
+
+def test_broken_storage_is_left_behind(page: Any) -> None:
+    page.evaluate("localStorage.setItem('nardy.state', '{oh')")
+    page.reload()
+    page.wait_for_selector("[data-action=throwForStart]")
+
+
+def test_resigning(page: Any) -> None:
+    to_move(page)
+    page.click("[data-action=resign]")
+    page.click('#resign-kinds button[value="3"]')
+    page.wait_for_function("nardy.game.phase === 'over'")
+    assert page.evaluate("nardy.game.result") == {
+        "winner": "bot",
+        "multiple": 3,
+        "how": "resigned",
+        "points": 3,
+    }
+
+
+def test_russian(page: Any) -> None:
+    names = "(name) => import('/text.js').then((text) => text.textNames(name))"
+    assert page.evaluate(names, "ru") == page.evaluate(names, "en")
+    page.click("#language")
+    assert page.inner_text("h1") == "нарды"
+    assert page.evaluate("document.documentElement.lang") == "ru"
+    assert "Короткие нарды" in page.inner_text("#what")
+    page.reload()
+    page.wait_for_selector("#actions button")
+    assert page.inner_text("h1") == "нарды"
+
+
+def test_phone_width_has_no_sideways_scroll(page: Any) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_nothing_comes_from_other_hosts(page: Any, site: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.reload()
+    page.wait_for_selector("[data-action=throwForStart]")
+    assert len(asked) > 5
+    assert all(url.startswith(site) for url in asked)
+
+
+# --- the page's doors ------------------------------------------------------------------------
+
+GOOD = {"variant": "short", "board": list(GAMES["short"].start), "dice": [3, 1]}
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "words"),
+    [
+        ({}, 200, ""),
+        ({"variant": "chess"}, 400, "'chess'"),
+        ({"dice": [0, 7]}, 400, "two dice of 1 to 6"),
+        ({"board": [0] * 26}, 400, "no checker left"),
+        ({"board": [0] * 25}, 422, ""),
+        ({"level": "god"}, 400, "'god'"),
+        ({"score": {"length": 3, "points": [3, 0]}}, 400, "need 1 to 3 points"),
+        ({"extra": 1}, 422, ""),
+    ],
+)
+def test_bad_questions_get_a_sentence(
+    page: Any, site: str, change: dict[str, Any], status: int, words: str
+) -> None:
+    response = page.context.request.post(f"{site}play/rank", data={**GOOD, **change})
+    assert response.status == status
+    assert words in response.text()
+
+
+# --- the page as files -----------------------------------------------------------------------
+
+
+def fake_runtime(folder: Path) -> Path:
+    for name in RUNTIME:
+        (folder / name).write_text("")
+    return folder
+
+
+@needs_net
+def test_static_files(tmp_path: Path) -> None:
+    runtime = tmp_path / "dist"
+    runtime.mkdir()
+    with pytest.raises(ValueError, match=r"holds no ort\.wasm\.min\.mjs: npm install"):
+        write_static(tmp_path / "out", [NET], runtime)
+    assert not (tmp_path / "out").exists()
+    write_static(tmp_path / "out", [NET], fake_runtime(runtime))
+    offer = json.loads((tmp_path / "out" / "games.json").read_text())
+    assert offer["engine"] == "onnx"
+    for name in ("index.html", "main.js", offer["games"][0]["net"], "ort/ort.wasm.min.mjs"):
+        assert (tmp_path / "out" / name).is_file()
+
+
+@needs_net
+@pytest.mark.skipif("NARDY_ORT" not in os.environ, reason="NARDY_ORT names no onnxruntime-web dist")
+def test_static_page_plays_as_python_does(page: Any, tmp_path: Path) -> None:
+    write_static(tmp_path, [NET], Path(os.environ["NARDY_ORT"]))
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page.goto(f"http://127.0.0.1:{server.server_port}/?pause=0")
+        page.wait_for_selector("[data-action=throwForStart]")
+        board = list(GAMES["short"].start)
+        rank = "asked => nardy.bot.rank({ ...asked, game: nardy.rules, level: 'expert' })"
+        found = page.evaluate(rank, {"board": board, "dice": [6, 4]})
+        start(page, "short", cube=True)
+        page.add_script_tag(content=DRIVE)
+        games = page.evaluate("playMatch()")
+        server.shutdown()
+    best = Player(NET).best(np.array(board, np.int8), np.array([6, 4], np.uint8))
+    assert [play["board"] for play in found] == [play.board.tolist() for play in best]
+    equities = [play["equity"] for play in found]
+    np.testing.assert_allclose(equities, [play.equity for play in best], atol=1e-4)
+    check_game("short", games[0])
+    assert not games[0]["match"]["doubling"]
