@@ -43,7 +43,7 @@ from train.network import TorchTail, resolve_precision
 Floats = NDArray[np.float64]
 GROUPS = 8
 """Scores among which the positions of a turn are divided."""
-REPLIES = 4
+REPLIES = 12
 """Replies to a roll that are priced, by a cheap look."""
 LONGEST = 400
 _EQUITY_COLUMN: dict[Owner, int] = {"centre": 1, "mine": 2, "theirs": 3}

@@ -42,7 +42,8 @@ class Look:
         most: int,
         known: NDArray[np.bool_] | None = None,
     ) -> Afterstates:
-        """The `most` results of each board and roll that score best, in their order.
+        """The `most` results of each board and roll that score best, in their order, besides those
+        that cannot be scored or need not be.
 
         boards: int8[B, 26], mover's view; results: their afterstates, group 21 i + j those of
         board i and dice.ROLLS[j]. known: bool[N], results that are kept whatever they score.
@@ -56,11 +57,12 @@ class Look:
 
     def scores(self, boards: Boards, results: Afterstates) -> Floats:
         """float32[N]: slope times activations of each result, for the player who moved; to be
-        compared within a board. Infinite where the game is over."""
+        compared within a board. Infinite where the game is over, and where another tail than the
+        board's prices the result, of which the slope knows nothing."""
         net = self.net
         slopes = -self.slopes(turn(boards, net.variant.family))
         if not kernel.jit_enabled:
-            return self._scores_by_numpy(slopes, results)
+            return self._scores_by_numpy(slopes, boards, results)
         scores = np.empty(len(results.boards), np.float32)
         look_kernels.score_afterstates(
             boards,
@@ -77,6 +79,7 @@ class Look:
             slopes,
             self._totals,
             *self._changes,
+            len(net.tails),
             scores,
         )
         return scores
@@ -133,12 +136,16 @@ class Look:
         )
         return out
 
-    def _scores_by_numpy(self, slopes: Floats, results: Afterstates) -> Floats:
+    def _scores_by_numpy(self, slopes: Floats, boards: Boards, results: Afterstates) -> Floats:
         owners = np.repeat(np.arange(len(results.offsets) - 1), np.diff(results.offsets))
         activations = first_layer(self.net, turn(results.boards, self.net.variant.family))
         scores: Floats = (activations * slopes[owners // len(ROLLS)]).sum(1)
         scores[~(results.boards > 0).any(1)] = np.inf
+        scores[self._phases(results.boards) != self._phases(boards)[owners // len(ROLLS)]] = np.inf
         return scores
+
+    def _phases(self, boards: Boards) -> NDArray[np.int64]:
+        return phases_of(boards, len(self.net.tails), self.net.variant.family)
 
 
 def _product(x: Floats, weight: Floats, bias: Floats) -> Floats:

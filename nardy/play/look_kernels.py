@@ -47,9 +47,10 @@ def score_two(
 def score_afterstates(
     boards: Any, rolls: Any, children: Any, offsets: Any, checkers: Any, blocking: Any,
     table: Any, step: Any, bias: Any, pairs: Any, memory: Any, slopes: Any, totals: Any,
-    leave: Any, arrive: Any, scores: Any,
+    leave: Any, arrive: Any, phases: Any, scores: Any,
 ) -> None:  # fmt: skip
-    """scores[j] = slope times the first layer's output of child j; infinite where it ends the game.
+    """scores[j] = slope times the first layer's output of child j; infinite where it ends the game
+    or, of several phases, leaves that of its parent.
 
     boards: int8[B, 26], each rolled `rolls` times; offsets: int64[B * rolls + 1].
     The rest as in nardy.net.kernels.first_layer_of_afterstates.
@@ -60,8 +61,10 @@ def score_afterstates(
         accumulate(boards[i], checkers, table, bias, sum0)
         accumulate_pairs(boards, i, pairs, blocking, codes, known, sum0)
         off = borne_off(boards[i], checkers, 1)
+        phase = standing(boards, i, blocking)
         for row in range(offsets[i * rolls], offsets[(i + 1) * rolls]):
-            if standing(children, row, blocking) < 0:
+            state = standing(children, row, blocking)
+            if state < 0 or (phases > 1 and state != phase):
                 scores[row] = np.inf
                 continue
             steps, differ = list_steps(boards, i, children, row, checkers, off, leave, arrive)
@@ -80,14 +83,19 @@ def score_afterstates(
 
 @kernel
 def mark_best(scores: Any, offsets: Any, most: Any, kept: Any) -> None:
-    """Set `kept` for the `most` highest scores of each group, the first of equals.
+    """Set `kept` for the `most` highest scores of each group, the first of equals, and besides for
+    all that are infinite.
 
     scores: float32[N]; offsets: int64[G + 1]; kept: bool[N], false at first.
     """
+    for row in range(scores.shape[0]):
+        kept[row] = np.isinf(scores[row])
     for i in range(offsets.shape[0] - 1):
         for _ in range(min(most, offsets[i + 1] - offsets[i])):
             best = -1
             for row in range(offsets[i], offsets[i + 1]):
                 if not kept[row] and (best < 0 or scores[row] > scores[best]):
                     best = row
+            if best < 0:
+                break
             kept[best] = True

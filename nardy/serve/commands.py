@@ -41,11 +41,20 @@ def add_commands(
 
     serve = commands.add_parser(
         "serve",
-        help="answer over HTTP",
-        epilog="example: nardy serve --port 8000, then http://localhost:8000/docs",
+        help="answer over HTTP, with a page to play on, or write that page as files",
+        epilog="example: nardy serve --port 8000, then http://localhost:8000 and /docs",
     )
     serve.add_argument("--port", type=int, default=8000)
     serve.add_argument("--workers", type=int, default=1, help="processes, one for each core")
+    serve.add_argument(
+        "--static", type=Path, metavar="FOLDER", help="write files for a site that hosts the page"
+    )
+    serve.add_argument(
+        "--ort",
+        type=Path,
+        default=Path("node_modules/onnxruntime-web/dist"),
+        help="with --static: dist of the npm package onnxruntime-web",
+    )
     serve.set_defaults(run=lambda options: _serve(options, find_net(options)))
 
     gnubg = commands.add_parser(
@@ -89,10 +98,15 @@ def _write(path: Path, text: str) -> None:
 
 def _serve(options: argparse.Namespace, folder: Path) -> None:
     from nardy.serve.http import run
+    from nardy.serve.static import write_static
 
     if options.workers < 1:
         raise ValueError(f"workers must be 1 or more, not {options.workers!r}")
     _net(options, folder)  # what is wrong with it is better said before the workers start
+    if options.static is not None:
+        write_static(options.static, [folder], options.ort)
+        print(f"{options.static}: serve it as files, say with python -m http.server")
+        return
     run(folder, options.ply, options.host, _port(options), options.workers)
 
 

@@ -21,6 +21,7 @@ from nardy.match.janowski import cube_actions, cube_values, efficiency, normalis
 from nardy.match.score import Owner, Score
 from nardy.net.net import Net
 from nardy.play.player import LEVELS, Player
+from nardy.play.possible import possible
 from nardy.rules.board import check_board
 from nardy.serve.static import WEB, playable
 
@@ -129,7 +130,7 @@ class _Tables:
     def position(self, asked: PositionAsked) -> PositionAnswer:
         net = self.net(asked.variant)
         board = check_board(np.array(asked.board), net.variant)[None]
-        chances = net.outcomes(board)
+        chances = possible(net.outcomes(board), board, net.variant)
         score = asked.score.score()
         cube = None
         if score.may_double and _has_cube(net):

@@ -16,10 +16,13 @@ SHORT = variant("short")
 POINTS = np.array(SHORT.outcomes, float)
 BEAR_OFF = make_board({3: 1, 2: 2}, {2: 1, 1: 2})
 LAST_ROLL = make_board({2: 1, 1: 1}, {13: 15})
+BREAKING = make_board({10: 1, 2: 3}, {16: 1, 3: 4})  # most rolls bring the last one past
 
 
 def boards_of(count: int) -> Boards:
-    return np.concatenate([np.stack([BEAR_OFF, LAST_ROLL]), play_out(SHORT, count, 12)[0][-count:]])
+    return np.concatenate(
+        [np.stack([BEAR_OFF, LAST_ROLL, BREAKING]), play_out(SHORT, count, 12)[0][-count:]]
+    )
 
 
 def every_roll(boards: Boards) -> Afterstates:
@@ -60,6 +63,9 @@ def test_scores_are_slope_times_activations(kernels: str) -> None:
     owners = np.repeat(np.arange(len(boards) * 21), np.diff(results.offsets)) // 21
     over = ~(results.boards > 0).any(1)
     assert over.any() and not over.all()
+    other = phases_of(results.boards, 2) != phases_of(boards, 2)[owners]
+    assert (other & ~over).any()  # who breaks contact is priced by another tail
+    over |= other
     assert np.isposinf(scores[over]).all()
     expected = -(first_layer(net, flip(results.boards)) * slopes[owners]).sum(1)
     np.testing.assert_allclose(scores[~over], expected[~over], rtol=1e-3, atol=1e-4)
@@ -74,7 +80,9 @@ def test_the_best_few_of_each_roll_are_kept_in_order() -> None:
         few = look.few(boards, results, most, always)
         for i in range(len(boards) * 21):
             rows = range(results.offsets[i], results.offsets[i + 1])
-            front = sorted(rows, key=lambda row: (-scores[row], row))[:most]
+            judged = [row for row in rows if np.isfinite(scores[row])]
+            front = sorted(judged, key=lambda row: (-scores[row], row))[:most]
+            front += [row for row in rows if np.isinf(scores[row])]
             if always is not None:
                 front += [row for row in rows if always[row]]
             expected = results.boards[sorted(set(front))]

@@ -23,6 +23,7 @@ httpx = pytest.importorskip("httpx", reason="httpx asks the application")
 
 from nardy.serve.gate import MAX_BODY  # noqa: E402
 from nardy.serve.http import make_app  # noqa: E402
+from train.export import export  # noqa: E402
 
 START = "4HPwATDgc/ABMA"
 POINTS = "p24=2&p19=-5&p17=-3&p13=5&p12=-5&p8=3&p6=5&p1=-2"
@@ -231,3 +232,14 @@ def test_without_fastapi_the_command_says_what_to_install(
     assert capsys.readouterr().err == (
         "nardy: the HTTP door needs fastapi and uvicorn: pip install 'nardy[serve]'\n"
     )
+
+
+def test_a_static_page_without_its_runtime_is_refused_in_a_sentence(
+    tmp_path: Path, net: Net, capsys: pytest.CaptureFixture
+) -> None:
+    export(net, {}, tmp_path / "net")
+    asked = ["serve", "--net", str(tmp_path / "net"), "--static", str(tmp_path / "site")]
+    assert main([*asked, "--ort", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "npm install onnxruntime-web" in said and said.count("\n") == 1
+    assert not (tmp_path / "site").exists()

@@ -192,7 +192,7 @@ def check_game(name: str, game: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "length", "cube"), [("short", 3, True), ("hyper", 5, True), ("long", 1, False)]
+    ("name", "length", "cube"), [("short", 1, False), ("hyper", 3, True), ("long", 1, False)]
 )
 def test_a_whole_match(page: Any, name: str, length: int, cube: bool) -> None:
     start(page, name, length, cube)
