@@ -26,7 +26,7 @@ ALL = ((1 << 25) - 1) ^ 1  # points 1..24
 FRONT_CHECKER_AHEAD, FORBID, ENEMY_HOME, ALLOW = range(4)
 """The prime rules, by their place in variants.PRIME_RULES."""
 
-TODO, SOURCE, OWN, CLEAN = range(4)
+UNTRIED, SOURCE, OWN, CLEAN = range(4)
 """Columns of `path`: sources still to try, the one being tried, the own cells before it, and
 whether no position on the way there had a forbidden row."""
 
@@ -206,15 +206,15 @@ def _play_double(board, own, closed, forbidden, each_step, heads, die, path, out
     depth = 0
     path[0, OWN] = own
     path[0, CLEAN] = 1
-    path[0, TODO] = sources(own, closed, die)
+    path[0, UNTRIED] = sources(own, closed, die)
     while depth >= 0:
-        if path[depth, TODO] == 0:
+        if path[depth, UNTRIED] == 0:
             depth -= 1
             if depth >= 0:
                 unmove(board, path[depth, SOURCE], die, False)
             continue
-        source = highest_cell(path[depth, TODO])
-        path[depth, TODO] ^= 1 << source
+        source = highest_cell(path[depth, UNTRIED])
+        path[depth, UNTRIED] ^= 1 << source
         path[depth, SOURCE] = source
         own = move(board, path[depth, OWN], source, die)
         dice = depth + 1
@@ -236,7 +236,7 @@ def _play_double(board, own, closed, forbidden, each_step, heads, die, path, out
                 below &= ~HEAD_BIT
         if below:
             depth += 1
-            path[depth, TODO] = below
+            path[depth, UNTRIED] = below
             path[depth, OWN] = own
             path[depth, CLEAN] = clean and (allowed or not each_step)
         else:
