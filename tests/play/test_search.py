@@ -113,7 +113,8 @@ def test_one_ply_on_two_hundred_positions(net: Net) -> None:
 
 
 def slow_value_of_few(net: Net, result: Boards, ply: int, most: int) -> float:
-    """As slow_value, where replies are chosen among the `most` that score best."""
+    """As slow_value, where replies are chosen among the `most` that score best and those that the
+    look cannot score."""
     if ply == 0 or points_won(result, SHORT):
         return slow_value(net, result, 0)
     total, turned = 0.0, flip(result)[None]
@@ -121,7 +122,8 @@ def slow_value_of_few(net: Net, result: Boards, ply: int, most: int) -> float:
     scores = Look(net).scores(turned, every)
     for i, dice in enumerate(ROLLS):
         rows = list(range(every.offsets[i], every.offsets[i + 1]))
-        front = sorted(sorted(rows, key=lambda row: -scores[row])[:most])
+        judged = sorted((r for r in rows if np.isfinite(scores[r])), key=lambda r: -scores[r])
+        front = sorted(judged[:most] + [r for r in rows if np.isinf(scores[r])])
         static = [slow_value(net, every.boards[row], 0) for row in front]
         reply = every.boards[front[int(np.argmax(static))]]
         worth = slow_value_of_few(net, reply, ply - 1, LOOKS[1])
