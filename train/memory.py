@@ -87,7 +87,7 @@ class Memory:
         balance: see `phase_shares`. The second result, float32[count], is each position's natural
         chance over that of being drawn so: what is weighted by it has its natural mean.
         """
-        if not len(self):
+        if not len(self) or not count:
             return self.draw(count, rng), np.empty(0, np.float32)
         phases = self._phases_there()
         natural = np.bincount(phases, minlength=len(DECISION_PHASES)) / len(phases)

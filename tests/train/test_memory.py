@@ -245,6 +245,14 @@ def test_balance_goes_from_natural_to_equal_shares(balance: float, share: float)
     assert abs(weights.mean() - 1) < 0.02
 
 
+def test_none_may_be_drawn() -> None:
+    """A round whose games have not ended yet owes less than a minibatch."""
+    memory = Memory(100, 6)
+    memory.add(numbered(0, 10))
+    sample, weights = memory.draw_by_phase(0, np.random.default_rng(1), balance=0.5)
+    assert len(sample.boards) == len(sample.targets) == len(weights) == 0
+
+
 def test_within_a_phase_every_position_is_as_likely() -> None:
     memory = Memory(40, 6)
     boards = np.repeat(TOGETHER[None], 40, 0)
