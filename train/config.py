@@ -121,6 +121,7 @@ class Config:
         "in a file of configs/exp: stages in order, each as algo", {}
     )
     init: str | None = about("run, checkpoint or exported net whose weights to start from", None)
+    init_memory: str | None = about("run whose remembered positions to begin with", None)
     name: str = about("the run folder is runs/NAME", "run")
     seed: int = about("of the dice, the weights and the shuffling", 1)
     games: int = about("length of the run in games", 1_000_000)

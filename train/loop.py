@@ -91,7 +91,7 @@ def run(config: Config, folder: Path, overrides: Sequence[str] = ()) -> Path:
     text = OmegaConf.to_yaml(OmegaConf.structured(config))
     metrics = Metrics(folder, text)
     try:
-        with ThreadPoolExecutor(config.threads) as pool, _stop_signals() as stopped:
+        with ThreadPoolExecutor(config.threads) as pool, stop_signals() as stopped:
             best = _rounds(trainer, folder, metrics, pool, best, stopped)
         if stopped:
             raise KeyboardInterrupt
@@ -105,6 +105,8 @@ def _start(config: Config, folder: Path, overrides: Sequence[str]) -> tuple[Trai
         trainer = Trainer(config, folder)  # first: where it refuses, no folder is left behind
         if config.init is not None:
             trainer.take_weights(Path(config.init))
+        if config.init_memory is not None:
+            trainer.take_memory(Path(config.init_memory))
         folder.mkdir(parents=True, exist_ok=True)
         return trainer, -math.inf
     if config.resume != "auto":
@@ -150,7 +152,7 @@ def merge(asked: Config, stored: dict[str, Any], overrides: Sequence[str]) -> Co
 
 
 @contextmanager
-def _stop_signals() -> Iterator[list[int]]:
+def stop_signals() -> Iterator[list[int]]:
     """Collects SIGINT and SIGTERM, so that the round in hand ends and is saved."""
     received: list[int] = []
     before = {

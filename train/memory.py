@@ -181,6 +181,24 @@ class Memory:
         return np.concatenate([phases[begin:end], phases[: max(end - self._places, 0)]])
 
 
+def remembered(path: Path, added: int, outcomes: int) -> Sample:
+    """The positions of a memory's file of which a checkpoint knows: those among the first `added`
+    that are still there, oldest first. The file stays as it is.
+
+    Raises ValueError naming the file where it is none of such a memory.
+    """
+    row = 4 * outcomes + 27
+    length = path.stat().st_size if path.is_file() else 0
+    places, rest = divmod(length - _PAGE, row)
+    if places <= SLACK or rest >= _PAGE:
+        raise ValueError(f"{str(path)!r} holds no remembered positions of {outcomes} outcomes")
+    claimed = int(np.memmap(path, np.int64, "r", shape=(1,))[0])
+    numbers = np.arange(max(claimed - places, 0), added) % places
+    targets = np.memmap(path, np.float32, "r", _PAGE, (places, outcomes))
+    boards = np.memmap(path, np.int8, "r", _PAGE + targets.nbytes, (places, 26))
+    return Sample(np.array(boards[numbers]), np.array(targets[numbers]))
+
+
 def phase_shares(natural: NDArray[np.float64], balance: float) -> NDArray[np.float64]:
     """float64[P], which share of the positions drawn each phase has.
 

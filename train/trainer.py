@@ -22,7 +22,7 @@ from train import checkpoint
 from train.config import AlgoConfig, Config
 from train.device import DeviceEvaluator
 from train.learner import Fit, Learner
-from train.memory import Memory
+from train.memory import Memory, remembered
 from train.network import TorchTail, ValueNetwork, grow, resolve_precision, to_net
 from train.selfplay import Games, Sample, Tally
 from train.starts import random_starts, read_starts, remembered_starts
@@ -32,6 +32,11 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 _ADAM = ("exp_avg", "exp_avg_sq")
 STAGE_SEED = 1_000_003
 """What each stage adds to the seed of the dice."""
+MEMORY_FILE = "memory-{}.bin"
+"""Where a stage's positions are remembered, in the run's folder."""
+PATIENCE = 4
+"""How many times its own positions' share a round learns at most, of what it still owes to those
+that the run began with (init_memory)."""
 BLOCK = 4096
 """Rows evaluated together: enough to make torch's cost of a call small."""
 
@@ -97,12 +102,12 @@ class Trainer:
 
     def _memory_file(self) -> Path | None:
         """A stage's own: until its first checkpoint a resumed run goes on with the one before."""
-        return self.folder and self.folder / f"memory-{self.stage}.bin"
+        return self.folder and self.folder / MEMORY_FILE.format(self.stage)
 
     def forget_stages(self) -> None:
         """Remove what stages before this one remembered, which no checkpoint needs any more."""
         if self.folder:
-            for file in self.folder.glob("memory-*.bin"):
+            for file in self.folder.glob(MEMORY_FILE.format("*")):
                 if file != self._memory_file():
                     file.unlink()
 
@@ -138,6 +143,24 @@ class Trainer:
             grow(self.network, arrays)
         except (KeyError, ValueError) as error:
             raise ValueError(f"{str(path)!r} is another network: {error}") from None
+
+    def take_memory(self, path: Path) -> None:
+        """Begin with what another run remembers, to be learnt as often as this run's own.
+
+        Raises ValueError where there is nothing of the kind.
+        """
+        if self.memory is None:
+            raise ValueError(f"init_memory={str(path)!r} wants algo.memory above 0")
+        _, state, arrays = checkpoint.load(path)
+        if "memory.added" not in arrays:
+            raise ValueError(f"{str(path)!r} remembers no positions")
+        file = path / MEMORY_FILE.format(state["stage"])
+        outcomes = len(self.variant.outcomes)
+        sample = remembered(file, int(arrays["memory.added"][0]), outcomes)
+        if self.folder:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        self.memory.add(sample)
+        self.owed += self.algo.reuse * len(self.memory)
 
     @property
     def algo(self) -> AlgoConfig:
@@ -254,8 +277,9 @@ class Trainer:
         the weights that make the loss that of positions as they come, where they are not drawn so.
         """
         memory.add(self.pending)
-        self.owed += self.algo.reuse * len(self.pending.boards)
-        count = int(self.owed) // self.algo.minibatch * self.algo.minibatch
+        new = self.algo.reuse * len(self.pending.boards)
+        self.owed += new
+        count = int(min(self.owed, PATIENCE * new)) // self.algo.minibatch * self.algo.minibatch
         self.owed -= count
         if self.algo.balance:
             return memory.draw_by_phase(count, rng, self.algo.balance)

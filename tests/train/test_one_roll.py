@@ -15,11 +15,12 @@ from nardy.play.look import Look
 from nardy.rules.batch import Workspace
 from nardy.rules.board import flip, make_board
 from nardy.rules.variants import variant
+from train import checkpoint
 from train.config import Config, parse
 from train.export import reference_positions
 from train.loop import run
 from train.targets import one_roll
-from train.trainer import Trainer
+from train.trainer import PATIENCE, Trainer
 
 GAME = variant("short")
 TOY = [
@@ -112,6 +113,42 @@ def test_init_takes_the_weights_of_another_run(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "away")  # a run that has begun needs it no more
     again.resume, again.games = "auto", 8
     run(again, tmp_path / "three")
+
+
+def test_a_run_begins_with_what_another_remembers(tmp_path: Path) -> None:
+    priced = [*TOY, "algo=one_roll", "algo.memory=500", "algo.reuse=3", "net.pairs=0"]
+    run(parse("train", Config, [*priced, "games=6"]), tmp_path / "one")
+    first = Trainer(parse("train", Config, priced), tmp_path / "one")
+    first.restore(*checkpoint.load(tmp_path / "one")[1:])
+    known = first.memory.draw(10_000, np.random.default_rng(1))
+    trainer = Trainer(parse("train", Config, [*priced, "algo.memory=5000"]), tmp_path / "two")
+    trainer.take_memory(tmp_path / "one")
+    assert len(trainer.memory) == first.memory.added == trainer.memory.added  # none overwritten yet
+    owed, steps = trainer.owed, trainer.learner.steps
+    assert owed == 3 * len(trainer.memory)
+    mine = trainer.memory.draw(20_000, np.random.default_rng(1))
+    pairs = {(b.tobytes(), t.tobytes()) for b, t in zip(mine.boards, mine.targets, strict=True)}
+    theirs = zip(known.boards, known.targets, strict=True)
+    assert {(b.tobytes(), t.tobytes()) for b, t in theirs} <= pairs
+    with ThreadPoolExecutor(1) as pool:
+        learnt, new = [], []
+        while trainer.owed >= 64 or len(learnt) < 3:
+            done = trainer.round(pool)
+            learnt.append(64 * done.fit.steps)
+            new.append(done.tally.positions)
+            assert learnt[-1] <= PATIENCE * 3 * ([0, *new][-2])
+    assert abs(sum(learnt) - owed - 3 * sum(new[:-1])) <= 64
+    assert trainer.learner.steps == steps + sum(learnt) // 64
+
+
+def test_what_is_not_remembered_cannot_be_begun_with(tmp_path: Path) -> None:
+    run(parse("train", Config, [*TOY, "games=4"]), tmp_path / "one")
+    priced = [*TOY, "algo=one_roll", "net.pairs=0", f"init_memory={tmp_path / 'one'}"]
+    with pytest.raises(ValueError, match="remembers no positions"):
+        run(parse("train", Config, [*priced, "algo.memory=500"]), tmp_path / "two")
+    with pytest.raises(ValueError, match=r"wants algo.memory above 0"):
+        run(parse("train", Config, [*TOY, priced[-1]]), tmp_path / "two")
+    assert not (tmp_path / "two").exists()
 
 
 def test_a_wider_network_takes_a_narrower_one_s_values(tmp_path: Path) -> None:
