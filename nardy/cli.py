@@ -12,17 +12,17 @@
     nardy serve | gnubg-socket | ubgi
 
 Without --net the folder in NARDY_NET is used, else the newest net in checkpoints/ and runs/, with
---variant the newest of that game. Positions of long nardy are written as checkers by point, those
-of the player on roll first (nardy.notation.points).
+--variant the newest of that game, else the one that is shipped (nardy.play.nets). Positions of long
+nardy are written as checkers by point, those of the player on roll first (nardy.notation.points).
 Bad input ends with one sentence on stderr and exit code 2.
 """
 
 import argparse
 import json
-import os
 import secrets
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from nardy import __version__
 from nardy.match.met import MatchEquity, default_table
-from nardy.match.score import Score, match_score
+from nardy.match.score import STAKE_CAPS, Score, match_score
 from nardy.notation.ids import from_position_id
 from nardy.notation.points import from_points
 from nardy.notation.positions import describe, read_position
@@ -39,6 +39,7 @@ from nardy.play import bearoff, terminal
 from nardy.play.bearoff_make import POINTS, Progress
 from nardy.play.board_text import draw
 from nardy.play.cube_text import decision_json, decision_text
+from nardy.play.nets import find_net
 from nardy.play.player import Player, cumulative
 from nardy.play.rollout import GAMES, RolledOut, rollout, rollout_plays
 from nardy.play.search import PLIES
@@ -85,6 +86,13 @@ def _parser() -> argparse.ArgumentParser:
     stake.add_argument("--money", action="store_true", help="for money")
     play.add_argument("--cube", action="store_true", help="with the cube; a match always has it")
     play.add_argument("--jacoby", action="store_true", help="money: gammons after a turned cube")
+    play.add_argument("--beavers", action="store_true", help="money: a double doubled at once")
+    play.add_argument(
+        "--auto-doubles", type=int, default=0, metavar="N", help="money: by equal opening dice"
+    )
+    play.add_argument(
+        "--stake-cap", type=int, choices=STAKE_CAPS, help="money: no game costs more points"
+    )
     play.set_defaults(run=_play)
 
     cube = commands.add_parser(
@@ -156,7 +164,7 @@ def _parser() -> argparse.ArgumentParser:
         "--points", type=int, choices=POINTS, default=6, help="of the one-sided table, 15 checkers"
     )
     tables.set_defaults(run=_tables)
-    add_commands(commands, _add_player, lambda o: _net_folder(o.net, o.variant), _bar)
+    add_commands(commands, _add_player, lambda o: find_net(o.net, o.variant), _bar)
     return parser
 
 
@@ -173,10 +181,13 @@ def _play(options: argparse.Namespace) -> None:
 
 def _stake(options: argparse.Namespace) -> Score | None:
     """What is played for: None where points are only counted."""
+    names = ("jacoby", "beavers", "auto_doubles", "stake_cap")
+    asked = {name: getattr(options, name) for name in names}
     if options.match is not None:
-        return match_score(options.match)
-    if options.money or options.cube or options.jacoby:
-        return Score(doubling=options.cube, jacoby=options.jacoby)
+        return replace(match_score(options.match), **asked)
+    about_the_cube = options.cube or options.jacoby or options.beavers or options.auto_doubles
+    if options.money or about_the_cube or options.stake_cap:
+        return Score(doubling=bool(about_the_cube), **asked)
     return None
 
 
@@ -340,25 +351,10 @@ def _dice(text: str) -> NDArray[np.uint8]:
 
 
 def _player(options: argparse.Namespace) -> Player:
-    folder = _net_folder(options.net, options.variant)
+    folder = find_net(options.net, options.variant)
     player = Player(folder, options.ply)
     if options.variant not in (None, player.net.variant.name):
         raise ValueError(
             f"the net in {str(folder)!r} plays {player.net.variant.name}, not {options.variant}"
         )
     return player
-
-
-def _net_folder(given: str | None, game: str | None = None) -> Path:
-    """The folder given, else the one in NARDY_NET, else the newest in checkpoints/ and runs/,
-    where a game is named the newest of that game if there is one."""
-    named = given or os.environ.get("NARDY_NET")
-    if named:
-        return Path(named)
-    nets = [*Path("checkpoints").glob("*/meta.json"), *Path("runs").glob("*/net/meta.json")]
-    if not nets:
-        raise ValueError(
-            "there is no net here: make one with `make train`, or name one with --net or NARDY_NET"
-        )
-    fitting = [path for path in nets if game and json.loads(path.read_text())["variant"] == game]
-    return max(fitting or nets, key=lambda path: (path.stat().st_mtime, str(path))).parent

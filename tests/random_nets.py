@@ -7,7 +7,7 @@ import numpy as np
 from nardy.net.features import FEATURES, PAIR_ROWS, feature_rows
 from nardy.net.net import Layer, Net
 from nardy.rules.batch import afterstates
-from nardy.rules.board import Boards, points_won, start_board, turn
+from nardy.rules.board import Boards, ending, start_board, turn
 from nardy.rules.dice import random_words, roll
 from nardy.rules.variants import Variant, variant
 
@@ -54,7 +54,7 @@ def play_out(game: Variant, games: int, turns: int) -> tuple[Boards, np.ndarray,
         choice = (words % np.diff(results.offsets).astype(np.uint64)).astype(np.int64)
         chosen = results.boards[results.offsets[:-1] + choice]
         found.append((boards, dice, chosen))
-        over = points_won(chosen, game) > 0
+        over = ending(chosen, game)[0]
         boards = np.where(over[:, None], start_board(game), turn(chosen, game.family))
     before, rolls, after = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return before, rolls, after

@@ -5,9 +5,10 @@
     python -m train.benchmark net=gnubg ply=1 files=[benchmarks/decisions_short.npz,contact.bm]
     python -m train.benchmark make=decisions_mine.npz engine=gnubg decisions=200 seed=1
 
-net and other: random, pips, gnubg-nn, gnubg, bgsage, or a run folder, checkpoint or exported
-net. BenchmarkConfig lists the keys; benchmarks/README.md the files and the baselines. Never
-train on these files. Nothing here is random except what make= samples.
+net and other: random, pips, heuristic (long nardy), gnubg-nn, gnubg, bgsage, or a run folder,
+checkpoint or exported net; each is judged by the files of its game. BenchmarkConfig lists the keys;
+benchmarks/README.md the files and the baselines. Never train on these files. Nothing here is random
+except what make= samples. Files judged by a net, as of long nardy: train.benchmark_rollout.
 """
 
 import json
@@ -25,6 +26,7 @@ import numpy as np
 from nardy.net.weights import write_whole
 from nardy.notation.moves import move_texts
 from nardy.play.board_text import draw
+from nardy.rules.variants import variant
 from train.arena import check_writable
 from train.benchmark_files import (
     FOLDER,
@@ -34,8 +36,9 @@ from train.benchmark_files import (
     read_cubes,
     read_decisions,
     read_values,
+    variant_of,
 )
-from train.benchmark_players import Subject, subject
+from train.benchmark_players import Subject, game_of, subject
 from train.benchmark_scores import (
     BLUNDER,
     CHANCES,
@@ -64,7 +67,9 @@ CHECKERS = 15
 class BenchmarkConfig:
     """One judgement, or with `make` one new file."""
 
-    net: str | None = about("random, pips, gnubg-nn, gnubg, bgsage, or a path to a net", None)
+    net: str | None = about(
+        "random, pips, heuristic, gnubg-nn, gnubg, bgsage, or a path to a net", None
+    )
     other: str | None = about("whom to compare it with, decision by decision", None)
     ply: int = about("how many plies both look ahead: 0, 1 or 2", 0)
     tables: bool = about("nets use the bear-off tables, as nardy play does", False)
@@ -98,15 +103,37 @@ def run(config: BenchmarkConfig) -> None:
         return
     check_writable("json", config.json)
     assert config.net is not None
-    files = benchmark_files(FOLDER if config.data is None else Path(config.data), config.files)
-    judged = subject(config.net, config.ply, config.tables)
-    other = None if config.other is None else subject(config.other, config.ply, config.tables)
+    files, name = files_to_judge(config)
+    game = variant(name)
+    judged = subject(config.net, config.ply, config.tables, game)
+    other = None if config.other is None else subject(config.other, config.ply, config.tables, game)
     scores = [_judge(path, judged, other, config.worst) for path in files]
     for each in (judged, other):
         if each is not None:
             each.close()
     if config.json is not None:
         write_whole(config.json, as_json(config, scores))
+
+
+def files_to_judge(config: BenchmarkConfig) -> tuple[list[Path], str]:
+    """The files, and the name of the game that they are all of: that of the files where they are
+    named, else that of the net, and of the folder's files those of that game.
+
+    Raises ValueError naming files of several games, or a game that there are no files of.
+    """
+    folder = FOLDER if config.data is None else Path(config.data)
+    files = benchmark_files(folder, config.files)
+    games = [variant_of(path) for path in files]
+    if config.files is not None:
+        if len(set(games)) > 1:
+            raise ValueError(f"files are of {' and '.join(sorted(set(games)))}; judge by one game")
+        return files, games[0]
+    assert config.net is not None
+    mine = game_of(config.net)
+    name = "long" if mine is not None and mine.family == "blocking" else "short"
+    if name not in games:
+        raise ValueError(f"{str(folder)!r} holds no benchmark file of {name} nardy")
+    return [path for path, game in zip(files, games, strict=True) if game == name], name
 
 
 def _judge(path: Path, judged: Subject, other: Subject | None, show: int) -> Score:
@@ -206,13 +233,14 @@ def worst_text(decisions: Decisions, rows: Rows, count: int) -> str:
     for place, i in enumerate(worst(decisions, rows, count).tolist(), 1):
         begin, end = decisions.results.offsets[i : i + 2].tolist()
         board, dice = decisions.boards[i], decisions.dice[i]
-        texts = move_texts(board, dice, decisions.results.boards[begin:end])
+        texts = move_texts(board, dice, decisions.results.boards[begin:end], decisions.family)
         roll = "-".join(map(str, sorted(dice.tolist(), reverse=True)))
         title = f"\n{place}. decision {i} of {decisions.file}: played {texts[rows[i] - begin]}"
         for name, losses in decisions.losses.items():
             best = texts[int(losses[begin:end].argmin())]
             title += f"\n   {name}: best {best}, lost {losses[rows[i]]:.3f}"
-        parts.append(f"{title}\n{draw(board, CHECKERS, ('to move', 'opponent'), f'rolls {roll}')}")
+        picture = draw(board, CHECKERS, ("to move", "opponent"), f"rolls {roll}", decisions.family)
+        parts.append(f"{title}\n{picture}")
     return "\n".join(parts)
 
 

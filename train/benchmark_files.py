@@ -1,6 +1,7 @@
 """The files of the decision benchmark: what they hold and how they are read.
 
     decisions = read_decisions("benchmarks/decisions_short.npz")
+    decisions = read_decisions("benchmarks/decisions_long.npz")
     decisions = read_decisions("contact.bm")
 
 Three kinds, told apart by name: decisions_*.npz and gnubg's *.bm (checker plays), values_*.npz
@@ -9,6 +10,7 @@ wrong with a file is a ValueError of one sentence that names it.
 """
 
 import base64
+import json
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,6 +43,16 @@ DECISION_PHASES = (
     "bear-off, contact",
     "bear-off, no contact",
 )
+LONG_PHASES = (
+    "opening",
+    "heads",
+    "six or five in a row",
+    "contact, other",
+    "race",
+    "bear-off",
+)
+"""The phases of decisions of long nardy."""
+
 VALUE_PHASES = (
     "contact",
     "crashed",
@@ -51,7 +63,7 @@ VALUE_PHASES = (
     "bear-off",
 )
 
-REFERENCES = ("gnubg2", "sage3", "gnubgnn2")
+REFERENCES = ("gnubg2", "sage3", "gnubgnn2", "rollout")
 """Judges whose searched equities a file may hold, as eq_gnubg2 and so on."""
 
 _KEY_LETTERS = "ABCDEFGHIJKLMNOP"
@@ -63,8 +75,8 @@ class Decisions:
 
     file: its name. boards: int8[N, 26]; dice: uint8[N, 2]; results: in the mover's view, at least
     one each. losses: for each reference float64[M], points lost by each result.
-    phases: int64[N] into DECISION_PHASES; games: int64[N], decisions of one game share a number;
-    plies: int64[N], turns played before.
+    phases: int64[N] into phase_names; games: int64[N], decisions of one game share a number;
+    plies: int64[N], turns played before. variant: the game's name, with the rules' defaults.
     """
 
     file: str
@@ -75,6 +87,17 @@ class Decisions:
     phases: NDArray[np.int64]
     games: NDArray[np.int64]
     plies: NDArray[np.int64]
+    variant: str = "short"
+
+    @property
+    def family(self) -> str:
+        """Of the game."""
+        return variant(self.variant).family
+
+    @property
+    def phase_names(self) -> tuple[str, ...]:
+        """What `phases` count."""
+        return DECISION_PHASES if self.family == "hitting" else LONG_PHASES
 
 
 @dataclass(frozen=True)
@@ -148,6 +171,25 @@ def kind_of(path: Path) -> str | None:
     return first if path.suffix == ".npz" and first in KINDS else None
 
 
+def variant_of(path: Path) -> str:
+    """The name of the game that a benchmark file is of. Raises ValueError as read_decisions."""
+    if kind_of(path) != "decisions" or path.suffix == ".bm":
+        return "short"
+    return _variant_in(path, _load(path, ()))
+
+
+def _variant_in(path: str | Path, arrays: dict[str, Array]) -> str:
+    """What `meta`, a text of JSON, says; files of short nardy need none."""
+    if "meta" not in arrays:
+        return "short"
+    try:
+        name = json.loads(str(arrays["meta"]))["variant"]
+        variant(name)
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{str(path)!r} has a meta that names no game") from None
+    return str(name)
+
+
 def read_decisions(path: str | Path) -> Decisions:
     """A file of checker plays. A result that was not searched loses as much as the worst that was.
 
@@ -162,7 +204,9 @@ def read_decisions(path: str | Path) -> Decisions:
     _check_lengths(path, arrays, ("dice", "phase", "game", "ply"), len(arrays["boards"]))
     _check_lengths(path, arrays, [f"eq_{name}" for name in names], len(results.boards))
     _check_numbers(path, "dice", arrays["dice"], 1, 6)
-    _check_numbers(path, "phase", arrays["phase"], 0, len(DECISION_PHASES) - 1)
+    game = _variant_in(path, arrays)
+    phases = DECISION_PHASES if variant(game).family == "hitting" else LONG_PHASES
+    _check_numbers(path, "phase", arrays["phase"], 0, len(phases) - 1)
     for name in names:
         searched = ~np.isnan(arrays[f"eq_{name}"])
         if not np.logical_or.reduceat(searched, results.offsets[:-1]).all():
@@ -173,7 +217,10 @@ def read_decisions(path: str | Path) -> Decisions:
         arrays["dice"],
         results,
         {name: filled_losses(arrays[f"eq_{name}"], results.offsets) for name in names},
-        *(arrays[name].astype(np.int64) for name in ("phase", "game", "ply")),
+        arrays["phase"].astype(np.int64),
+        arrays["game"].astype(np.int64),
+        arrays["ply"].astype(np.int64),
+        game,
     )
 
 

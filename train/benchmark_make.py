@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from nardy.net.weights import write_whole
 from nardy.rules.batch import afterstates
-from nardy.rules.board import Boards, flip, points_won, start_board
+from nardy.rules.board import Boards, ending, start_board, turn
 from nardy.rules.dice import random_words, roll
-from nardy.rules.variants import variant
+from nardy.rules.variants import Variant, variant
 from train.benchmark_files import Floats, kind_of, phases_of
 from train.benchmark_players import Chances, after_values, engine, engine_chances
 from train.players import Player
 
+SHORT = variant("short")
 DEPTHS = {
     "gnubg": ("gnubg0", "gnubg2"),
     "bgsage": ("sage1", "sage3"),
@@ -68,9 +69,8 @@ def make_file(path: str | Path, engine_name: str, decisions: int, seed: int) -> 
     return len(turns.boards)
 
 
-def play_games(player: Player, games: int, seed: int) -> Turns:
+def play_games(player: Player, games: int, seed: int, game: Variant = SHORT) -> Turns:
     """Every turn of `games` games that `player` plays against itself, half of them less well."""
-    game = variant("short")
     numbers, boards = np.arange(games), np.tile(start_board(game), (games, 1))
     found: list[Turns] = []
     ply = 0
@@ -85,8 +85,8 @@ def play_games(player: Player, games: int, seed: int) -> Turns:
         other = (words % np.diff(results.offsets).astype(np.uint64)).astype(np.int64)
         rows = np.where(loose, results.offsets[:-1] + other, rows)
         moved = results.boards[rows]
-        going = points_won(moved, game) == 0
-        boards, numbers, ply = flip(moved[going]), numbers[going], ply + 1
+        going = ~ending(moved, game, plies % 2 == 0)[0]
+        boards, numbers, ply = turn(moved[going], game.family), numbers[going], ply + 1
     return Turns(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
@@ -97,7 +97,7 @@ def sample(turns: Turns, decisions: int, static: Chances, seed: int) -> Turns:
     """
     keys = np.hstack([turns.boards.view(np.uint8), np.sort(turns.dice, 1)])
     first = np.sort(np.unique(keys, axis=0, return_index=True)[1])
-    game = variant("short")
+    game = SHORT
     chosen: list[int] = []
     for i in np.random.default_rng(seed).permutation(first).tolist():
         results = afterstates(turns.boards[i : i + 1], turns.dice[i : i + 1], game).boards
@@ -115,7 +115,7 @@ def judge(
 
     static, searching: judge positions at 0-ply and deeper; names: what the file calls the two.
     """
-    game = variant("short")
+    game = SHORT
     results, offsets = afterstates(turns.boards, turns.dice, game)
     results = results[np.lexsort((*results.view(np.uint8).T[::-1], _owners(offsets)))]
     values = after_values(static, results, game)

@@ -23,14 +23,16 @@ from train.benchmark_files import Cubes, Decisions, Floats
 from train.benchmark_scores import Rows, equities
 from train.checkpoint import resolve
 from train.peers.gnubg_nn import GnubgPlayer, sides
-from train.players import PipsPlayer, Player, player
+from train.players import Player, player
 
 Chances = Callable[[Boards], Floats]
+
+SHORT = variant("short")
 
 ENGINES = ("gnubg-nn", "gnubg", "bgsage")
 """Those that judge and are judged here."""
 
-NAMES = ("random", "pips", *ENGINES)
+NAMES = ("random", "pips", "heuristic", *ENGINES)
 """What a subject may be called that is no path."""
 
 
@@ -50,15 +52,16 @@ class Subject:
     close: Callable[[], None] = lambda: None
 
 
-def subject(name: str, ply: int = 0, tables: bool = False) -> Subject:
+def subject(name: str, ply: int = 0, tables: bool = False, game: Variant = SHORT) -> Subject:
     """The subject called `name`: one of NAMES, or a path to a net (see train.checkpoint.resolve).
+
+    game: what it is to play.
 
     ply: how deep it looks; random and pips look at the board alone, whatever it is. tables: for
     nets, whether bear-off tables take their place where they reach.
     Raises ValueError naming a peer that is not installed, a depth that a player has not, or a
-    path that is no net.
+    path that is no net, or one that plays another game.
     """
-    game = variant("short")
     if name == "gnubg":
         from train.peers.gnubg import GnubgProgram
 
@@ -74,8 +77,10 @@ def subject(name: str, ply: int = 0, tables: bool = False) -> Subject:
         peer = GnubgPlayer(game, ply)
         return Subject(peer.name, _play(peer), lambda boards: gnubg_nn_chances(boards, ply))
     if name not in NAMES:
-        return _net_subject(name, ply, tables)
-    return Subject(name, _play(PipsPlayer()) if name == "pips" else lambda decisions: None)
+        return _net_subject(name, ply, tables, game)
+    if name == "random":
+        return Subject(name, lambda decisions: None)
+    return Subject(name, _play(player(name, game)))
 
 
 def engine(name: str) -> Player:
@@ -126,15 +131,30 @@ def cumulative_chances(chances: NDArray[np.float32], outcomes: tuple[int, ...]) 
     return np.column_stack([chances[:, part].sum(1, dtype=float) for part in parts])
 
 
-def _net_subject(path: str, ply: int, tables: bool) -> Subject:
-    if not Path(path).exists():
-        raise ValueError(f"{path!r} is neither {', '.join(NAMES)} nor a path that exists")
-    net = Net.load(resolve(path))
-    game = net.variant
-    if game.family != "hitting" or game.checkers != 15:
+def game_of(name: str) -> Variant | None:
+    """The game that the net at a path plays; None for one of NAMES.
+
+    Raises ValueError where there is no net.
+    """
+    if name in NAMES:
+        return None
+    if not Path(name).exists():
+        raise ValueError(f"{name!r} is neither {', '.join(NAMES)} nor a path that exists")
+    return Net.load(resolve(name)).variant
+
+
+def _net_subject(path: str, ply: int, tables: bool, wanted: Variant) -> Subject:
+    game = game_of(path)
+    assert game is not None
+    # nackgammon is short nardy from another start
+    if (game.family, game.checkers) != (wanted.family, wanted.checkers):
         raise ValueError(
-            f"the net in {path!r} plays {game.name}; the benchmark is short nardy with 15 checkers"
+            f"the net in {path!r} plays {game.name}; the benchmark is {wanted.name} nardy with "
+            f"{wanted.checkers} checkers"
         )
+    if game.family == "blocking" and game != wanted:
+        raise ValueError(f"the net in {path!r} plays {game}, the benchmark is {wanted}")
+    net = Net.load(resolve(path))
     search = Search(net, ply, tables=tables_for(game) if tables else None)
 
     def chances(boards: Boards) -> Floats:

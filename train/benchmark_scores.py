@@ -72,7 +72,9 @@ def score_decisions(decisions: Decisions, rows: Rows | None) -> dict[str, Score]
             **_overall(decisions, lost),
             "pr": PR_FACTOR * float(lost.mean()),
             "blunders": float((lost > BLUNDER).mean()),
-            "by_phase": _by_phase(MILLI * lost, decisions.phases, decisions.games),
+            "by_phase": _by_phase(
+                MILLI * lost, decisions.phases, decisions.games, decisions.phase_names
+            ),
             "by_size": _by_size(lost),
         }
         for name, lost in losses_of(decisions, rows).items()
@@ -168,10 +170,15 @@ def _overall(decisions: Decisions, lost: Floats) -> Score:
     return {"loss": score["loss"], "ci95": score["ci95"]}
 
 
-def _by_phase(values: Floats, phases: NDArray[np.int64], games: NDArray[np.int64]) -> Score:
+def _by_phase(
+    values: Floats,
+    phases: NDArray[np.int64],
+    games: NDArray[np.int64],
+    names: tuple[str, ...] = DECISION_PHASES,
+) -> Score:
     return {
         phase: mean_of(values[phases == number], games[phases == number])
-        for number, phase in enumerate(DECISION_PHASES)
+        for number, phase in enumerate(names)
         if (phases == number).any()
     }
 

@@ -8,7 +8,9 @@ temporary name, synced and renamed, so a killed run leaves the last one whole.
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,10 +44,18 @@ def resolve(path: str | Path) -> Path:
     raise ValueError(f"{str(path)!r} is neither a run folder, a checkpoint nor an exported net")
 
 
-def save(run: Path, number: int, net: Net, meta: dict[str, Any], arrays: Arrays) -> Path:
+def save(
+    run: Path,
+    number: int,
+    net: Net,
+    meta: dict[str, Any],
+    arrays: Arrays,
+    beside: Mapping[str, Arrays] = MappingProxyType({}),
+) -> Path:
     """Write checkpoint `number` of a run and point `latest` at it.
 
     meta: JSON, goes into the net's meta.json; its entry "state" is for resuming.
+    beside: more files of tensors, by name, such as a head.
     """
     target = run / f"checkpoint-{number:08d}"
     temporary = run / f".{target.name}.tmp"
@@ -53,7 +63,8 @@ def save(run: Path, number: int, net: Net, meta: dict[str, Any], arrays: Arrays)
     temporary.mkdir(parents=True)
     state = meta.pop("state")
     write_net(temporary, net, meta)
-    write_tensors(temporary / "state.safetensors", arrays)
+    for name, tensors in ({"state.safetensors": arrays} | dict(beside)).items():
+        write_tensors(temporary / name, tensors)
     write_whole(temporary / "state.json", json.dumps(state, indent=1).encode())
     _sync_folder(temporary)
     shutil.rmtree(target, ignore_errors=True)

@@ -106,6 +106,7 @@ class AlgoConfig:
     rate: float = about("Adam's step size at the start", 1e-3)
     final_rate: float = about("and at the end, falling geometrically", 1e-5)
     hot: float = about("share of the run at the first rate before it starts to fall", 0.2)
+    equity_weight: float = about("of the squared error of equity, beside the cross-entropy", 0.0)
     average: int = about("steps over which the weights played with are averaged; 0: none", 0)
     tables: bool = about("target the exact chances where a bear-off table reaches", False)
 
@@ -122,6 +123,7 @@ class Config:
     )
     init: str | None = about("run, checkpoint or exported net whose weights to start from", None)
     init_memory: str | None = about("run whose remembered positions to begin with", None)
+    follow: list[str] = about("runs whose positions are learnt as they price them; none played", [])
     name: str = about("the run folder is runs/NAME", "run")
     seed: int = about("of the dice, the weights and the shuffling", 1)
     games: int = about("length of the run in games", 1_000_000)

@@ -3,12 +3,14 @@
     python -m train.curve runs=[runs/quick,runs/short_strong] json=curve.json plot=curve.png
     python -m train.curve runs=[runs/quick] pairs=10000 most=6 tables=true
     python -m train.curve runs=[runs/a+runs/b]          # b went on from a (init=runs/a): one curve
+    python -m train.curve runs=[runs/long_strong] json=curve.json plot=curve.png    # long nardy
 
-Each checkpoint plays the same pairs of games against `against`, by default gnubg-nn at 0-ply, with
-the luck of the dice taken out (train.luck; one judge for all), and is judged by the decision
-benchmark. Prints and writes points a game with their 95 % interval by seconds of training, and
-when the curve reaches −0.10, −0.05 and 0. Seconds are the run's own, and those of the runs named
-before it with +; the time of gauges and checkpoints is not in them.
+Each checkpoint plays the same pairs of games against `against`, by default gnubg-nn at 0-ply, in
+long nardy the hand-written player, with the luck of the dice taken out (train.luck; one judge for
+all), and is judged by the decision benchmark of its game. Prints and writes points a game with
+their 95 % interval by seconds of training, and when the curve reaches each of LEVELS. Seconds are
+the run's own, and those of the runs named before it with +; the time of gauges and checkpoints is
+not in them.
 
 With json= each checkpoint is written as soon as it is measured, and a later call with the same keys
 measures only those that the file lacks. CurveConfig lists the keys.
@@ -18,7 +20,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ import numpy as np
 
 from nardy.net.net import Net
 from nardy.net.weights import write_whole
-from nardy.rules.variants import Variant
+from nardy.rules.variants import Variant, variant
 from train.arena import check_writable, cores, progress_bar
 from train.benchmark_files import FOLDER, read_decisions
 from train.benchmark_players import subject
@@ -44,8 +46,10 @@ EXAMPLES = (
     "python -m train.curve runs=[runs/quick,runs/short_strong] json=curve.json plot=curve.png",
     "python -m train.curve runs=[runs/quick] pairs=10000 most=6",
 )
-LEVELS = (-0.10, -0.05, 0.0)
-"""Points a game that the table says when they were reached."""
+LEVELS = {"hitting": (-0.10, -0.05, 0.0), "blocking": (1.0, 1.5, 1.6)}
+"""By family: points a game that the table says when they were reached."""
+
+OPPONENTS = {"hitting": "gnubg-nn", "blocking": "heuristic"}
 
 Row = dict[str, Any]
 
@@ -55,7 +59,11 @@ class CurveConfig:
     """Which runs to measure, and how closely."""
 
     runs: list[str] = about("run folders, each a curve", [])
-    against: str = about("the opponent, at 0-ply: a name or path as in train.arena", "gnubg-nn")
+    against: str | None = about(
+        "the opponent, at 0-ply: a name or path as in train.arena; by default gnubg-nn, heuristic "
+        "in long nardy",
+        None,
+    )
     pairs: int = about("pairs of games a checkpoint, the same for all", 1000)
     most: int = about("checkpoints of a run, chosen evenly from first to last", 12)
     judge: str | None = about("net that tells luck, by default the first run's newest", None)
@@ -106,7 +114,7 @@ def measure(path: Path, before: float, config: CurveConfig, judge: LuckJudge, ga
     games, its points a game and its errors."""
     meta = json.loads((path / "meta.json").read_text())
     mine = NetPlayer(load_net(str(path), game), str(path), tables=config.tables)
-    other = player(config.against, game, config.seed, tables=config.tables)
+    other = player(str(config.against), game, config.seed, tables=config.tables)
     threads = cores() if config.threads is None else config.threads
     with progress_bar(2 * config.pairs) as bar:
         match = play_match(
@@ -127,10 +135,11 @@ def measure(path: Path, before: float, config: CurveConfig, judge: LuckJudge, ga
 
 def errors(path: Path, game: Variant, tables: bool) -> dict[str, Row]:
     """Millipoints lost a decision of the benchmark, by judge; empty for a game that it has not."""
-    if game.name != "short":
+    file = FOLDER / f"decisions_{game.name}.npz"
+    if not file.is_file() or game != variant(game.name):
         return {}
-    decisions = read_decisions(FOLDER / "decisions_short.npz")
-    scores = score_decisions(decisions, subject(str(path), 0, tables).play(decisions))
+    decisions = read_decisions(file)
+    scores = score_decisions(decisions, subject(str(path), 0, tables, game).play(decisions))
     return {name: {part: s[part] for part in ("loss", "ci95")} for name, s in scores.items()}
 
 
@@ -179,7 +188,7 @@ def reached(seconds: Sequence[float], points: Sequence[float], level: float) -> 
     return None
 
 
-def times(rows: Sequence[Row]) -> dict[str, Row]:
+def times(rows: Sequence[Row], levels: Sequence[float] = LEVELS["hitting"]) -> dict[str, Row]:
     """For each level seconds, and the earliest and latest of them: when the upper and the lower
     ends of the intervals come up to it. None where that is not yet."""
     rows = sorted(rows, key=lambda row: row["seconds"])
@@ -190,7 +199,7 @@ def times(rows: Sequence[Row]) -> dict[str, Row]:
             name: reached(seconds, [row["ppg"] + sign * row["ci95"] for row in rows], level)
             for name, sign in shifts.items()
         }
-        for level in LEVELS
+        for level in levels
     }
 
 
@@ -210,7 +219,10 @@ def run(config: CurveConfig) -> None:
     judge_path = config.judge or str(todo[config.runs[0]][-1][0])
     game = Net.load(resolve(judge_path)).variant
     judge = LuckJudge(NetRolls(load_net(judge_path, game)), judge_path)
-    player(config.against, game)
+    if config.against is None:
+        config = replace(config, against=OPPONENTS[game.family])
+    levels = LEVELS[game.family]
+    player(str(config.against), game)
     for paths in todo.values():
         for path, _ in paths:
             load_net(str(path), game)
@@ -225,13 +237,13 @@ def run(config: CurveConfig) -> None:
                 rows.append(measure(path, before, config, judge, game))
                 rows.sort(key=lambda row: row["seconds"])
                 if config.json is not None:
-                    write_whole(config.json, as_json(asked, curves))
+                    write_whole(config.json, as_json(asked, curves, levels))
             print(line(next(row for row in rows if row["checkpoint"] == str(path))), flush=True)
-        print(times_text(times(rows)))
+        print(times_text(times(rows, levels)))
     if config.json is not None:
-        write_whole(config.json, as_json(asked, curves))
+        write_whole(config.json, as_json(asked, curves, levels))
     if config.plot is not None:
-        plot(curves, config, config.plot)
+        plot(curves, config, config.plot, levels)
 
 
 def line(row: Row) -> str:
@@ -256,13 +268,22 @@ def times_text(found: dict[str, Row]) -> str:
     return "\n".join(parts)
 
 
-def as_json(asked: Row, curves: dict[str, list[Row]]) -> bytes:
+def as_json(
+    asked: Row, curves: dict[str, list[Row]], levels: Sequence[float] = LEVELS["hitting"]
+) -> bytes:
     """The settings, and each run's checkpoints and times."""
-    runs = {name: {"checkpoints": rows, "times": times(rows)} for name, rows in curves.items()}
+    runs = {
+        name: {"checkpoints": rows, "times": times(rows, levels)} for name, rows in curves.items()
+    }
     return (json.dumps({**asked, "runs": runs}, indent=2) + "\n").encode()
 
 
-def plot(curves: dict[str, list[Row]], config: CurveConfig, path: str) -> None:
+def plot(
+    curves: dict[str, list[Row]],
+    config: CurveConfig,
+    path: str,
+    levels: Sequence[float] = LEVELS["hitting"],
+) -> None:
     """Points a game by minutes, with the benchmark's error dashed on a second axis."""
     from matplotlib.figure import Figure
 
@@ -278,7 +299,7 @@ def plot(curves: dict[str, list[Row]], config: CurveConfig, path: str) -> None:
             beside = beside or axes.twinx()
             losses = [np.mean([s["loss"] for s in row["errors"].values()]) for row in rows]
             beside.plot(minutes, losses, "--", lw=1, color=colour)
-    for level in LEVELS:
+    for level in levels:
         axes.axhline(level, color="grey", lw=0.5)
     axes.set(xlabel="minutes of training", ylabel=f"points a game against {config.against}, ± 95 %")
     if beside is not None:

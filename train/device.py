@@ -167,7 +167,12 @@ class DeviceEvaluator:
         self.load(net)
 
     def load(self, net: Net) -> None:
-        """Go on with other weights. No call may be under way in another thread."""
+        """Go on with other weights. No call may be under way in another thread.
+
+        Raises ValueError for a game whose value hangs on who began (D13).
+        """
+        if net.variant.last_roll != "off":
+            raise ValueError(f"last_roll={net.variant.last_roll!r} is learnt on the CPU alone")
         self.variant = net.variant
         self.weights = weights_on(net, self.device, self.precision)
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from nardy.net.features import FEATURES, PAIR_REACH, feature_rows
 from nardy.net.kernels import borne_off, cell_at, pair_code, pair_row
-from nardy.rules.board import Boards
+from nardy.rules.board import Boards, checkers_only
 from nardy.rules.kernel import kernel
 
 
@@ -26,6 +26,12 @@ def sparse_rows(family: str = "hitting") -> SparseRows:
     rows = feature_rows(family).reshape(-1, FEATURES)
     begin = np.concatenate([[0], np.cumsum((rows != 0).sum(-1))])
     return SparseRows(begin, np.nonzero(rows)[1], rows[rows != 0])
+
+
+@cache
+def dense_rows(family: str) -> NDArray[np.float32]:
+    """feature_rows(family), made once."""
+    return feature_rows(family)
 
 
 @kernel
@@ -54,8 +60,14 @@ def encode(
 ) -> Any:
     """float32[N, FEATURES] of int8[N, 26] boards in the view of the player on roll."""
     features = np.empty((len(boards), FEATURES), np.float32) if out is None else out
+    bare = checkers_only(boards, family)
     # int64: uncompiled, numpy's int8 would overflow in the row numbers
-    _encode(boards.astype(np.int64), checkers, *sparse_rows(family), features)
+    _encode(bare.astype(np.int64), checkers, *sparse_rows(family), features)
+    if family == "blocking":
+        for cell, count in ((25, 1), (0, -1)):  # who began the game, where it matters (D13)
+            marked = np.flatnonzero(boards[:, cell] == count)
+            if len(marked):
+                features[marked] += dense_rows(family)[cell, count + 15]
     return features
 
 
@@ -82,5 +94,6 @@ def encode_pairs(
     int64[N] (features.pair_index without its empty pairs)."""
     rows = np.empty(len(boards) * 26 * PAIR_REACH, np.int64)
     begin = np.empty(len(boards), np.int64)
+    boards = checkers_only(boards, family)
     n = _list_pairs(boards, family == "blocking", np.empty(26, np.int64), rows, begin)
     return rows[:n], begin

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nardy.play.search import first_best
 from nardy.rules.batch import Afterstates
 from nardy.rules.blocking import HEAD
-from nardy.rules.board import Boards, pip_counts, turn
+from nardy.rules.board import Boards, checkers_only, pip_counts, turn
 from nardy.rules.variants import Variant
 
 Floats64 = NDArray[np.float64]
@@ -51,6 +51,7 @@ def row_values(boards: Boards) -> Floats64:
 
 def scores(boards: Boards, checkers: int) -> Floats64:
     """float64[N], higher is better: int8[N, 26], afterstates in the view of who moved."""
+    boards = checkers_only(boards, FAMILY)
     own = np.maximum(boards, 0).astype(np.int64)
     mine, theirs = pip_counts(boards, FAMILY)
     back = np.where(theirs - mine > ROLL, LEADERS_BACK, BACK)

@@ -24,7 +24,9 @@ class Fit(NamedTuple):
 
 
 class Learner:
-    """Adam on the cross-entropy between the network's outcomes and the targets."""
+    """Adam on the cross-entropy between the network's outcomes and the targets, and where it is
+    asked for on the squared error of equity besides: decisions are made by equity alone, and a rare
+    outcome means more to the first than to the second."""
 
     def __init__(
         self,
@@ -46,12 +48,22 @@ class Learner:
         self.optimizer = torch.optim.Adam(network.parameters(), lr=0.0, fused=True)
         self.steps = 0
         self.averaged: AveragedModel | None = None
+        self._equity_weight = 0.0
+        self._points = torch.zeros(0)
         self._rows = torch.from_numpy(feature_rows(family).reshape(-1, FEATURES)).to(device)
 
     def average_over(self, steps: int) -> None:
         """From now on average the weights over about so many steps, exponentially; 0: do not."""
         decay = get_ema_multi_avg_fn(1 - 1 / steps) if steps else None
         self.averaged = AveragedModel(self.network, multi_avg_fn=decay) if steps else None
+
+    def weigh_equity(self, weight: float, outcomes: tuple[int, ...]) -> None:
+        """From now on add `weight` times the squared error of equity, in points, to the loss.
+
+        outcomes: points of each outcome.
+        """
+        self._equity_weight = weight
+        self._points = torch.tensor(outcomes, dtype=torch.float32, device=self.device)
 
     def played(self) -> ValueNetwork:
         """The network to play with: averaged where that is wanted and a step has been taken."""
@@ -97,9 +109,12 @@ class Learner:
         with torch.autocast(self.device, dtype=torch.bfloat16, enabled=half):
             logits = self.network(features, counts, self._encode_pairs(boards[rows]))
         each = functional.cross_entropy(logits.float(), wanted, reduction="none")
-        loss = (each * used).sum() / len(boards)
+        loss = fitted = (each * used).sum() / len(boards)
+        if self._equity_weight:
+            errors = (torch.softmax(logits.float(), 1) - wanted) @ self._points
+            fitted = loss + self._equity_weight * (errors.square() * used).sum() / len(boards)
         self.optimizer.zero_grad()
-        loss.backward()
+        fitted.backward()
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()

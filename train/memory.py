@@ -31,7 +31,12 @@ MOST = 8
 """How many times its natural share a phase may be drawn: a few positions, learnt from again and
 again, would be learnt by heart."""
 
-_PAGE = mmap.PAGESIZE
+PAGE = mmap.PAGESIZE
+"""Bytes before the targets, the boards and the phases in the file: the first eight say how far
+places may have been written."""
+
+MEMORY_FILE = "memory-{}.bin"
+"""Where a stage's positions are remembered, in the run's folder."""
 
 
 class Memory:
@@ -49,7 +54,7 @@ class Memory:
         self.lost = 0  # positions that `restore` did not find any more
         self._outcomes = outcomes
         self._places = size + SLACK
-        self._length = _PAGE + self._places * (4 * outcomes + 26 + 1)
+        self._length = PAGE + self._places * (4 * outcomes + 26 + 1)
         self._area: mmap.mmap | None = None
         self._claimed = np.zeros(1, np.int64)  # in the file's first page once there is one
         self._columns: list[NDArray[Any]] = []
@@ -143,7 +148,7 @@ class Memory:
                     os.posix_fallocate(file.fileno(), 0, self._length)
                 file.truncate(self._length)
                 self._area = mmap.mmap(file.fileno(), self._length)
-        begin, self._columns = _PAGE, []
+        begin, self._columns = PAGE, []
         self._claimed = np.frombuffer(self._area, np.int64, 1)
         for kind, width in ((np.float32, self._outcomes), (np.int8, 26), (np.uint8, 1)):
             values = np.frombuffer(self._area, kind, self._places * width, begin)
@@ -158,7 +163,7 @@ class Memory:
     def _note(self, end: int) -> None:
         assert self._area is not None
         self._claimed[0] = end
-        self._area.flush(0, _PAGE)
+        self._area.flush(0, PAGE)
 
     def _put(self, numbers: NDArray[np.int64], boards: NDArray[np.int8], targets: Floats) -> None:
         places = numbers % self._places
@@ -179,24 +184,6 @@ class Memory:
         phases, begin = self._columns[2][:, 0], self.first % self._places
         end = begin + len(self)
         return np.concatenate([phases[begin:end], phases[: max(end - self._places, 0)]])
-
-
-def remembered(path: Path, added: int, outcomes: int) -> Sample:
-    """The positions of a memory's file of which a checkpoint knows: those among the first `added`
-    that are still there, oldest first. The file stays as it is.
-
-    Raises ValueError naming the file where it is none of such a memory.
-    """
-    row = 4 * outcomes + 27
-    length = path.stat().st_size if path.is_file() else 0
-    places, rest = divmod(length - _PAGE, row)
-    if places <= SLACK or rest >= _PAGE:
-        raise ValueError(f"{str(path)!r} holds no remembered positions of {outcomes} outcomes")
-    claimed = int(np.memmap(path, np.int64, "r", shape=(1,))[0])
-    numbers = np.arange(max(claimed - places, 0), added) % places
-    targets = np.memmap(path, np.float32, "r", _PAGE, (places, outcomes))
-    boards = np.memmap(path, np.int8, "r", _PAGE + targets.nbytes, (places, 26))
-    return Sample(np.array(boards[numbers]), np.array(targets[numbers]))
 
 
 def phase_shares(natural: NDArray[np.float64], balance: float) -> NDArray[np.float64]:

@@ -1,5 +1,8 @@
 """The net as an ONNX graph: int8[N, 26] boards in, float32[N, K] outcome chances out.
 
+With a cube head also float32[N, C] contexts in (nardy.play.cube_head.CONTEXT) and float32[N]
+cubeful values out.
+
 The encoding lives in the graph: cells index rows of the folded table, which are summed. Every
 tail runs on every row and the position's phase picks one, so that the graph has no branches.
 """
@@ -9,54 +12,40 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 from nardy.net.features import CELLS, CODES, COUNTS, PAIR_ROWS, pair_uppers
 from nardy.net.net import Net
+from nardy.play.cube_head import CONTEXT, CubeHead
+from train.onnx_cube import cubeful
+from train.onnx_nodes import Graph
 
 OPSET = 17
 IR_VERSION = 9
 
 
-class _Graph:
-    """Nodes and constants, each named as it is added."""
-
-    def __init__(self) -> None:
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: list[onnx.TensorProto] = []
-
-    def constant(self, value: Any, kind: Any) -> str:
-        name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(value, kind), name))
-        return name
-
-    def node(self, operation: str, *inputs: str, name: str = "", **attributes: Any) -> str:
-        name = name or f"n{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operation, list(inputs), [name], **attributes))
-        return name
-
-
-def onnx_bytes(net: Net, meta: dict[str, Any]) -> bytes:
-    """The serialised model, with `meta` in its metadata under "nardy"."""
-    graph = _Graph()
+def onnx_bytes(net: Net, meta: dict[str, Any], head: CubeHead | None = None) -> bytes:
+    """The serialised model, with `meta` in its metadata under "nardy"; head: its learned cube."""
+    graph = Graph()
     hidden = _first_layer(graph, net)
     logits = [_tail(graph, hidden, tail) for tail in net.tails]
     last = logits[0]
     if len(logits) == 2:
         last = graph.node("Where", _is_race(graph, net.blocking), logits[1], logits[0])
     graph.node("Softmax", last, axis=-1, name="outcomes")
+    inputs = [helper.make_tensor_value_info("boards", TensorProto.INT8, ["N", 26])]
+    outputs = [
+        helper.make_tensor_value_info(
+            "outcomes", TensorProto.FLOAT, ["N", len(net.variant.outcomes)]
+        )
+    ]
+    if head is not None:
+        cubeful(graph, head, hidden)
+        contexts = helper.make_tensor_value_info("context", TensorProto.FLOAT, ["N", len(CONTEXT)])
+        inputs.append(contexts)
+        outputs.append(helper.make_tensor_value_info("cubeful", TensorProto.FLOAT, ["N"]))
     model = helper.make_model(
-        helper.make_graph(
-            graph.nodes,
-            "nardy",
-            [helper.make_tensor_value_info("boards", TensorProto.INT8, ["N", 26])],
-            [
-                helper.make_tensor_value_info(
-                    "outcomes", TensorProto.FLOAT, ["N", len(net.variant.outcomes)]
-                )
-            ],
-            graph.constants,
-        ),
+        helper.make_graph(graph.nodes, "nardy", inputs, outputs, graph.constants),
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=IR_VERSION,
         producer_name="nardy",
@@ -66,13 +55,14 @@ def onnx_bytes(net: Net, meta: dict[str, Any]) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def _first_layer(graph: _Graph, net: Net) -> str:
+def _first_layer(graph: Graph, net: Net) -> str:
     cells = graph.node("Cast", "boards", to=TensorProto.INT64)
     zero = graph.constant(0, np.int64)
     checkers = graph.constant([[net.variant.checkers]], np.int64)
     axis = graph.constant([1], np.int64)
-    own = graph.node("ReduceSum", graph.node("Max", cells, zero), axis)
-    opponent = graph.node("ReduceSum", graph.node("Min", cells, zero), axis)
+    standing = _checkers(graph, net.blocking)
+    own = graph.node("ReduceSum", graph.node("Max", standing, zero), axis)
+    opponent = graph.node("ReduceSum", graph.node("Min", standing, zero), axis)
     own_off = graph.node("Sub", checkers, own)
     opponent_off = graph.node("Add", checkers, opponent)
     counts = graph.node("Concat", cells, own_off, opponent_off, axis=1)
@@ -87,7 +77,17 @@ def _first_layer(graph: _Graph, net: Net) -> str:
     return graph.node("Relu", total)
 
 
-def _pairs(graph: _Graph, net: Net) -> str:
+def _checkers(graph: Graph, blocking: bool) -> str:
+    """int64[N, 26]: the cells where checkers stand; those that say who began are none (D13)."""
+    cells = graph.node("Cast", "boards", to=TensorProto.INT64)
+    if not blocking:
+        return cells
+    points = np.ones((1, 26), np.int64)
+    points[0, [0, 25]] = 0
+    return graph.node("Mul", cells, graph.constant(points, np.int64))
+
+
+def _pairs(graph: Graph, net: Net) -> str:
     """float32[N, H]: what pairs of cells add to the first layer (features.pair_index)."""
     cells = graph.node("Cast", "boards", to=TensorProto.INT64)
     zero, one = graph.constant(0, np.int64), graph.constant(1, np.int64)
@@ -118,7 +118,7 @@ def _pairs(graph: _Graph, net: Net) -> str:
     return graph.node("Pad", total, graph.constant([0, 0, 0, len(net.bias) - units], np.int64))
 
 
-def _tail(graph: _Graph, hidden: str, layers: Any) -> str:
+def _tail(graph: Graph, hidden: str, layers: Any) -> str:
     x = hidden
     for number, (weight, bias) in enumerate(layers):
         product = graph.node("MatMul", x, graph.constant(weight, np.float32))
@@ -128,10 +128,10 @@ def _tail(graph: _Graph, hidden: str, layers: Any) -> str:
     return x
 
 
-def _is_race(graph: _Graph, blocking: bool) -> str:
+def _is_race(graph: Graph, blocking: bool) -> str:
     """bool[N, 1]: the mover's rearmost cell lies below the opponent's, or where no one is hit
     they are on either side of the middle (features.phases_of)."""
-    cells = graph.node("Cast", "boards", to=TensorProto.INT64)
+    cells = _checkers(graph, blocking)
     zero = graph.constant(0, np.int64)
     numbers = graph.constant(np.arange(26)[None], np.int64)
     own = graph.node("Greater", cells, zero)

@@ -112,7 +112,7 @@ class Games:
         results = afterstates(boards, dice, self.variant, self._workspace)
         best, chances = evaluator.choose(boards, results)
         chosen = results.boards[best]
-        ended, points = ending(chosen, self.variant, self.plies % 2 == 0)
+        ended, points = ending(chosen, self.variant)
         if self.label:
             samples.append(self._priced(evaluator, prune, roll_out, boards, tally))
         self.plies += 1

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from nardy.net.net import Floats
 from nardy.play.bearoff import Bearoff
+from nardy.play.look import Look
 from nardy.play.rollout import play_out
 from nardy.play.search import Search
 from nardy.rules.batch import Afterstates, Workspace, afterstates
-from nardy.rules.board import Boards, points_won, turn
+from nardy.rules.board import Boards, ending, turn
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
 from nardy.rules.kernel import float_kernel
 from nardy.rules.variants import Variant
@@ -26,6 +27,16 @@ CHUNK = 128
 
 Prune = Callable[[Boards, Afterstates], Afterstates]
 """Fewer results for boards that were each rolled all of ROLLS: nardy.play.look.Look.few."""
+
+
+def pruned(look: Look, boards: Boards, results: Afterstates, most: int) -> Afterstates:
+    """The `most` replies to each roll that look best; all in a race, where the one that saves a
+    gammon or a backgammon may be worth a point more than a slope can tell.
+
+    boards: int8[B, 26], each rolled all of ROLLS, mover's view.
+    """
+    races = np.repeat(look.races(boards), len(ROLLS))
+    return look.few(boards, results, most, np.repeat(races, np.diff(results.offsets)))
 
 
 RollOut = Callable[[Boards, NDArray[np.int64]], Floats]
@@ -69,11 +80,11 @@ def one_roll(
         if prune is not None:
             results = prune(part, results)
         best, chances = chooser.choose(parents, results)
-        won = points_won(results.boards[best], game)
+        over, won = ending(results.boards[best], game)
         if tables is not None:
             tables.settle(turn(results.boards[best], game.family), chances)
         after = chances[:, ::-1].copy()
-        after[won > 0] = points == won[won > 0, None]
+        after[over] = points == won[over, None]
         by_roll = after.reshape(len(part), len(ROLLS), -1)
         targets[begin : begin + CHUNK] = np.einsum("r,nrk->nk", ROLL_CHANCES, by_roll)
     return targets

@@ -21,19 +21,20 @@ from nardy.play.search import Search
 from train import checkpoint
 from train.config import AlgoConfig, Config
 from train.device import DeviceEvaluator
+from train.followed import Followed, draw
 from train.learner import Fit, Learner
-from train.memory import Memory, remembered
+from train.memory import MEMORY_FILE, Memory
 from train.network import TorchTail, ValueNetwork, grow, resolve_precision, to_net
 from train.selfplay import Games, Sample, Tally
 from train.starts import random_starts, read_starts, remembered_starts
-from train.targets import Prune, RollOut, rolled_out
+from train.targets import Prune, RollOut, pruned, rolled_out
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 _ADAM = ("exp_avg", "exp_avg_sq")
 STAGE_SEED = 1_000_003
 """What each stage adds to the seed of the dice."""
-MEMORY_FILE = "memory-{}.bin"
-"""Where a stage's positions are remembered, in the run's folder."""
+FOLLOWED_STEPS = 128
+"""Minibatches of a round that plays no games."""
 PATIENCE = 4
 """How many times its own positions' share a round learns at most, of what it still owes to those
 that the run began with (init_memory)."""
@@ -81,6 +82,7 @@ class Trainer:
         self.rounds = 0
         self.games = 0
         self.seconds = 0.0
+        self.followed = [Followed(Path(name), outcomes) for name in config.follow]
         self._begin(0)
 
     def _begin(self, stage: int) -> None:
@@ -89,6 +91,7 @@ class Trainer:
         algo = self.algo
         self.learner.minibatch = algo.minibatch
         self.learner.average_over(algo.average)
+        self.learner.weigh_equity(algo.equity_weight, self.variant.outcomes)
         self.tables = Bearoff.load(self.variant) if algo.tables else None
         slots = np.array_split(np.arange(algo.games_in_flight), self.config.threads)
         self.groups = [self._games(part) for part in slots]
@@ -96,7 +99,8 @@ class Trainer:
         self.evaluators = [self._evaluator(net) for _ in self.groups]
         outcomes = len(self.variant.outcomes)
         self.pending = Sample(np.empty((0, 26), np.int8), np.empty((0, outcomes), np.float32))
-        self.memory = Memory(algo.memory, outcomes, self._memory_file()) if algo.memory else None
+        remembers = algo.memory and not self.followed
+        self.memory = Memory(algo.memory, outcomes, self._memory_file()) if remembers else None
         self.owed = 0.0  # positions still to draw, for the new ones there were
         self._set_fixed_starts()
 
@@ -151,12 +155,7 @@ class Trainer:
         """
         if self.memory is None:
             raise ValueError(f"init_memory={str(path)!r} wants algo.memory above 0")
-        _, state, arrays = checkpoint.load(path)
-        if "memory.added" not in arrays:
-            raise ValueError(f"{str(path)!r} remembers no positions")
-        file = path / MEMORY_FILE.format(state["stage"])
-        outcomes = len(self.variant.outcomes)
-        sample = remembered(file, int(arrays["memory.added"][0]), outcomes)
+        sample = Followed(path, len(self.variant.outcomes)).all()
         if self.folder:
             self.folder.mkdir(parents=True, exist_ok=True)
         self.memory.add(sample)
@@ -203,7 +202,7 @@ class Trainer:
     def _prune(self, net: Net) -> Prune | None:
         """One thread's way to drop replies by a cheap look, where the stage wants it."""
         most = self.algo.replies
-        return partial(Look(net).few, most=most) if most else None
+        return partial(pruned, Look(net), most=most) if most else None
 
     def _roll_out(self, net: Net) -> RollOut | None:
         """One thread's way to roll positions out, where the stage wants it."""
@@ -236,10 +235,12 @@ class Trainer:
         """Play a round of turns and learn from the round before."""
         while self.stage_progress() >= 1 and self.stage + 1 < len(self.config.schedule()):
             self._begin(self.stage + 1)
+        rate = self.rate()
+        if self.followed:
+            return self._follow(rate)
         net = self.net()
         self._load(net)
         self._draw_starts()
-        rate = self.rate()
         turns = self.algo.plies_per_round
         if len(self.groups) == 1:
             played = [
@@ -265,8 +266,23 @@ class Trainer:
         self.games += tally.games + tally.others
         return Round(tally, fit, rate)
 
+    def _follow(self, rate: float) -> Round:
+        """Learn from what other runs have priced by now, each position as likely."""
+        fit = self.learner.learn(
+            draw(self.followed, FOLLOWED_STEPS * self.algo.minibatch, self._rng()),
+            self._rng(),
+            lambda: rate,
+        )
+        self.rounds += 1
+        self.games = sum(run.games for run in self.followed)
+        return Round(Tally(), fit, rate)
+
+    def _rng(self) -> np.random.Generator:
+        """What a round draws and shuffles its positions by."""
+        return np.random.default_rng([self.config.seed, self.rounds])
+
     def _learn(self, rate: float) -> Fit:
-        rng = np.random.default_rng([self.config.seed, self.rounds])
+        rng = self._rng()
         if self.memory is None:
             return self.learner.learn(self.pending, rng, lambda: rate)
         sample, weights = self._drawn(self.memory, rng)

@@ -274,17 +274,19 @@ class Cubeful:
         """float64[J, N] each: the chance of winning at which the player on roll is indifferent
         between a pass and a take when doubled from each level, and that at which the other is."""
         takes, cashes = np.zeros_like(self.won), np.ones_like(self.won)
+        column = (-1, *(1,) * self.win.ndim)
+        passed, cash = self.passed.reshape(column), self.cash.reshape(column)
+        lost, won = self.lost[1:], self.won[1:]  # with the cube one level above
+        low, high = lost.copy(), won.copy()
+        low[:-1], high[:-1] = passed[1:-1], cash[1:-1]
+        # with the cube above he goes from (0, lost) to (cash point, high)
+        to_take = _ratio(passed[:-1] - lost, high - lost)
+        # without it from (take point, low) to (1, won)
+        to_cash = _ratio(cash[:-1] - low, won - low)
         for level in range(self.levels - 2, -1, -1):
-            above = level + 1
-            top = above + 1 == self.levels
-            low = self.lost[above] if top else np.full_like(self.win, self.passed[above])
-            high = self.won[above] if top else np.full_like(self.win, self.cash[above])
-            # with the cube above he goes from (0, lost) to (cash point, high)
-            share = _ratio(self.passed[level] - self.lost[above], high - self.lost[above])
-            takes[level] = np.clip(cashes[above] * share, 0, 1)
-            # without it from (take point, low) to (1, won)
-            share = _ratio(self.cash[level] - low, self.won[above] - low)
-            cashes[level] = np.clip(takes[above] + (1 - takes[above]) * share, 0, 1)
+            take, point = takes[level + 1], cashes[level + 1]
+            takes[level] = np.minimum(np.maximum(point * to_take[level], 0), 1)
+            cashes[level] = np.minimum(np.maximum(take + (1 - take) * to_cash[level], 0), 1)
         return takes, np.maximum(cashes, takes)
 
     def _free(self, level: int, outcomes: slice) -> bool:

@@ -8,12 +8,15 @@ A net may also see pairs of cells that lie up to six apart, where neither is emp
 each, one checker or more. Shots, primes and anchors are pairs. They feed the first `pairs` units
 of the first layer and stay additive: a changed cell touches a dozen rows of the pair table.
 In long nardy cell 1 comes after cell 24, as both sides go the same way round.
+
+There are no bars in long nardy. Where its second player has the last roll (D13), cells 25 and 0 say
+who began the game; what they add to the sum is a bias of the position's own.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy.rules.board import OPPOSITE, Boards
+from nardy.rules.board import OPPOSITE, Boards, checkers_only
 
 FEATURE_VERSION = 1
 """Raised whenever a feature changes its meaning; nets of another version are refused."""
@@ -75,10 +78,11 @@ def feature_rows(family: str = "hitting") -> NDArray[np.float32]:
     return rows
 
 
-def cells_of(boards: Boards, checkers: int) -> NDArray[np.int8]:
+def cells_of(boards: Boards, checkers: int, family: str = "hitting") -> NDArray[np.int8]:
     """int8[N, 28]: the board's cells and what each side has borne off."""
-    own = checkers - np.maximum(boards, 0).sum(-1, dtype=np.int8)
-    opponent = checkers + np.minimum(boards, 0).sum(-1, dtype=np.int8)
+    bare = checkers_only(boards, family)
+    own = checkers - np.maximum(bare, 0).sum(-1, dtype=np.int8)
+    opponent = checkers + np.minimum(bare, 0).sum(-1, dtype=np.int8)
     return np.concatenate([boards, own[:, None], opponent[:, None]], -1)
 
 
@@ -155,7 +159,7 @@ def phases_of(boards: Boards, phases: int, family: str = "hitting") -> NDArray[n
     """
     if phases == 1:
         return np.zeros(len(boards), np.int64)
-    cells = np.arange(26)
+    cells, boards = np.arange(26), checkers_only(boards, family)
     rearmost = np.where(boards > 0, cells, -1).max(-1)
     enemy = np.where(boards < 0, cells, 26).min(-1)
     race: NDArray[np.bool_] = rearmost < enemy

@@ -35,7 +35,7 @@ from nardy.net.features import (
 from nardy.net.weights import read_tensors
 from nardy.rules import kernel
 from nardy.rules.batch import Afterstates
-from nardy.rules.board import Boards, turn
+from nardy.rules.board import Boards, checkers_only, ending, turn
 from nardy.rules.hitting import MAX_RESULTS
 from nardy.rules.variants import Variant, variant
 
@@ -73,11 +73,7 @@ class Net:
         meta: dict[str, Any] | None = None,
         pairs: Floats | None = None,
     ) -> "Net":
-        """A net from its arrays. Raises ValueError for a game whose value hangs on who began."""
-        if game.last_roll != "off":
-            raise ValueError(
-                f"a net cannot be for last_roll={game.last_roll!r}: it does not see who began"
-            )
+        """A net from its arrays."""
         layers = tuple(tuple(tail) for tail in tails)
         turned = turn_table(table, game.family)
         if pairs is None:
@@ -128,6 +124,15 @@ class Net:
     def blocking(self) -> bool:
         """Whether its game is of the blocking family, as kernels ask it."""
         return self.variant.family == "blocking"
+
+    def bias_for(self, began: bool | None) -> Floats:
+        """float32[H]: the bias of boards without cells 0 and 25, which say whether the player on
+        roll began the game (D13); None where nothing hangs on it."""
+        if began is None:
+            return self.bias
+        cell, count = (25, 1) if began else (0, -1)
+        bias: Floats = self.bias + self.table[cell, count + 15]
+        return bias
 
     def outcomes(self, boards: Boards) -> Floats:
         """float32[N, K]: chances of `variant.outcomes` for the player on roll, before his roll."""
@@ -251,17 +256,27 @@ class Evaluator:
         """float32[N, K]: chances of `variant.outcomes` for the player on roll."""
         boards = np.ascontiguousarray(np.atleast_2d(boards), np.int8)
         chances = np.empty((len(boards), len(self._points)), np.float32)
+        if self.net.variant.last_roll == "off":
+            self._outcomes_into(boards, None, chances)
+            return chances
+        for began in (False, True):
+            rows = np.flatnonzero((boards[:, 25] > 0) == began)
+            some = np.empty((len(rows), len(self._points)), np.float32)
+            self._outcomes_into(boards[rows], began, some)
+            chances[rows] = some
+        return chances
+
+    def _outcomes_into(self, boards: Boards, began: bool | None, chances: Floats) -> None:
         for begin in range(0, len(boards), self.block):
             part = boards[begin : begin + self.block]
-            self._outcomes_of_block(part, chances[begin : begin + self.block])
-        return chances
+            self._outcomes_of_block(part, began, chances[begin : begin + self.block])
 
     def values(self, parents: Boards, results: Afterstates) -> Floats:
         """float32[N]: equity of each afterstate for the player who moved, exact where it ends.
 
         parents: int8[B, 26] that `results` were made from.
         """
-        return self._evaluate(parents, results, None, None)
+        return self._evaluate_all(parents, results, None, None)
 
     def choose(self, parents: Boards, results: Afterstates) -> tuple[NDArray[np.int64], Floats]:
         """The best afterstate of each parent.
@@ -271,16 +286,42 @@ class Evaluator:
         """
         best = np.empty(len(parents), np.int64)
         chances = np.empty((len(parents), len(self._points)), np.float32)
-        self._evaluate(parents, results, best, chances)
+        self._evaluate_all(parents, results, best, chances)
         return best, chances
 
-    def _evaluate(
+    def _evaluate_all(
         self,
         parents: Boards,
         results: Afterstates,
         best: NDArray[np.int64] | None,
         chances: Floats | None,
     ) -> Floats:
+        """As `_evaluate`, those of players who began apart from the others where that matters."""
+        if self.net.variant.last_roll == "off":
+            return self._evaluate(parents, results, None, best, chances)
+        values = np.empty(len(results.boards), np.float32)
+        counts = np.diff(results.offsets)
+        for began in (False, True):
+            mine = np.flatnonzero((parents[:, 25] > 0) == began)
+            rows = np.flatnonzero(np.repeat((parents[:, 25] > 0) == began, counts))
+            offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[mine])])
+            some = Afterstates(results.boards[rows], offsets)
+            top = np.empty(len(mine), np.int64)
+            theirs = np.empty((len(mine), len(self._points)), np.float32)
+            values[rows] = self._evaluate(parents[mine], some, began, top, theirs)
+            if best is not None and chances is not None:
+                best[mine], chances[mine] = rows[top], theirs
+        return values
+
+    def _evaluate(
+        self,
+        parents: Boards,
+        results: Afterstates,
+        began: bool | None,
+        best: NDArray[np.int64] | None,
+        chances: Floats | None,
+    ) -> Floats:
+        """began: whether those who moved began their games; None where nothing hangs on it."""
         values = np.empty(len(results.boards), np.float32)
         offsets = results.offsets
         begin = 0
@@ -290,7 +331,7 @@ class Evaluator:
             rows = slice(offsets[begin], offsets[end])
             block_offsets = offsets[begin : end + 1]
             self._values_of_block(
-                parents[begin:end], results.boards[rows], block_offsets, values[rows]
+                parents[begin:end], results.boards[rows], block_offsets, began, values[rows]
             )
             if best is not None and chances is not None:
                 kernels.best_rows(values, block_offsets, best[begin:end])
@@ -298,16 +339,17 @@ class Evaluator:
             begin = end
         return values
 
-    def _outcomes_of_block(self, boards: Boards, chances: Floats) -> None:
+    def _outcomes_of_block(self, boards: Boards, began: bool | None, chances: Floats) -> None:
         net = self.net
-        slots = self._sort(boards)
+        bare = boards if began is None else checkers_only(boards, net.variant.family)
+        slots = self._sort(bare)
         if kernel.jit_enabled:
             kernels.first_layer(
-                boards,
+                bare,
                 net.variant.checkers,
                 net.blocking,
                 _rows(net.table),
-                net.bias,
+                net.bias_for(began),
                 net.pairs,
                 self._pair_memory,
                 slots,
@@ -319,9 +361,16 @@ class Evaluator:
         chances[:] = self._outcome_rows(len(boards))[slots]
 
     def _values_of_block(
-        self, parents: Boards, children: Boards, offsets: NDArray[np.int64], values: Floats
+        self,
+        parents: Boards,
+        children: Boards,
+        offsets: NDArray[np.int64],
+        began: bool | None,
+        values: Floats,
     ) -> None:
-        net = self.net
+        net, marked = self.net, children
+        if began is not None:
+            parents, children = (checkers_only(b, net.variant.family) for b in (parents, children))
         slots = self._sort(children)
         if kernel.jit_enabled:
             kernels.first_layer_of_afterstates(
@@ -332,7 +381,7 @@ class Evaluator:
                 net.blocking,
                 _rows(net.turned),
                 _rows(net.step),
-                net.bias,
+                net.bias_for(None if began is None else not began),
                 net.turned_pairs,
                 self._pair_memory,
                 slots,
@@ -341,9 +390,14 @@ class Evaluator:
                 *self._activations(),
             )
         else:
-            self._first_layer_by_numpy(turn(children, net.variant.family), slots)
+            self._first_layer_by_numpy(turn(marked, net.variant.family), slots)
         chances = self._outcome_rows(len(children))
+        if began is not None:
+            self._won[: len(children)] = 0  # who has finished may not have won yet (D13)
         kernels.value_rows(chances, slots, self._won, self._points, values)
+        if began is not None:
+            over, points = ending(marked, net.variant)
+            values[over] = points[over]
 
     def _activations(self) -> tuple[bool, Floats, NDArray[np.uint16]]:
         return self.tail.half, self._floats, self._halves
@@ -388,7 +442,7 @@ def _rows(table: Floats) -> Floats:
 def first_layer(net: Net, boards: Boards) -> Floats:
     """float32[N, H], the first layer after its ReLU, in numpy: the kernels' slow twin."""
     rows = _rows(net.table)
-    index = table_index(cells_of(boards, net.variant.checkers))
+    index = table_index(cells_of(boards, net.variant.checkers, net.variant.family))
     total = np.repeat(net.bias[None], len(boards), 0)
     for cell in range(CELLS):
         total += rows[index[:, cell]]

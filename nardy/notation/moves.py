@@ -11,7 +11,7 @@ them. What is legal is decided by nardy.rules; `fault` says in words why a singl
 import re
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from nardy.rules.batch import afterstates
 from nardy.rules.blocking import HEAD
-from nardy.rules.board import Boards, check_board, check_dice
+from nardy.rules.board import Boards, check_board, check_dice, checkers_only
 from nardy.rules.variants import Variant
 
 CANNOT_MOVE = "Cannot Move"
@@ -86,6 +86,7 @@ def move_hops(
 
     Arguments, and what is raised, as of move_texts; a pass has no hops.
     """
+    board, results = checkers_only(board, family), checkers_only(results, family)
     ways, found = _ways(_cells(board), _numbers(dice), family), []
     for result in results.tolist():
         if tuple(result) not in ways:
@@ -94,6 +95,7 @@ def move_hops(
     return found
 
 
+@lru_cache(8)  # who asks for a roll's texts asks for its hops next
 def _ways(cells: Cells, dice: Dice, family: str) -> dict[Cells, tuple[Hop, ...]]:
     """Every board that some of the dice can reach, with hops that lead there.
 
@@ -224,10 +226,11 @@ def parse_move(text: str, board: Boards, dice: NDArray[np.uint8], variant: Varia
     passing points decide what is hit, the way that hits nothing unnamed is meant.
     Raises ValueError, in one sentence, for what cannot be read, is illegal or has two meanings.
     """
-    cells, numbers = _cells(check_board(board, variant)), _numbers(check_dice(dice))
+    bare = checkers_only(check_board(board, variant), variant.family)
+    cells, numbers = _cells(bare), _numbers(check_dice(dice))
     legs, starred = _read(text)
-    rows = afterstates(board[None], np.asarray(dice)[None], variant).boards.tolist()
-    legal = {tuple(row) for row in rows}
+    results = afterstates(board[None], np.asarray(dice)[None], variant).boards
+    legal = {tuple(row) for row in checkers_only(results, variant.family).tolist()}
     if not legs or legal == {cells}:
         _check_pass(legs, legal == {cells}, numbers)
         return board.copy()
@@ -239,7 +242,7 @@ def parse_move(text: str, board: Boards, dice: NDArray[np.uint8], variant: Varia
     allowed = [end for end in ends if end.cells in legal]
     if not allowed:
         raise ValueError(_why_incomplete(cells, numbers, legal, ends[0], variant.family))
-    return np.array(_meant(allowed, legs, starred), np.int8)
+    return np.array(_meant(allowed, legs, starred), np.int8) + (board - bare)
 
 
 def _read(text: str) -> tuple[tuple[Leg, ...], set[int]]:

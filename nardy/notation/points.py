@@ -4,7 +4,8 @@
     to_points(board, "blocking")                     # "24:13,18:2 24:14,20:1"
 
 The player on roll, then his opponent, each in his own numbering: 24 the farthest point, 25 the
-bar. A side without a checker is "-".
+bar. A side without a checker is "-". In long nardy, where there is no bar, "25:1" beside a side's
+checkers says that it began the game, which matters where the last roll is given (D13).
 """
 
 import re
@@ -28,7 +29,14 @@ def from_points(text: str, family: str) -> Boards:
             "first, as 24:13,18:2 24:14,20:1"
         )
     mover, enemy = (_points(side) for side in match.groups())
-    return make_board(mover, enemy, family)
+    if family == "hitting":
+        return make_board(mover, enemy, family)
+    if mover.get(25) == enemy.get(25) == 1:
+        raise ValueError(f"only one side can have begun the game (25:1), not both as in {text!r}")
+    began = [side.get(25) == 1 and side.pop(25) == 1 for side in (mover, enemy)]
+    board = make_board(mover, enemy, family)
+    board[25], board[0] = began[0], -int(began[1])
+    return board
 
 
 def _points(side: str) -> dict[int, int]:

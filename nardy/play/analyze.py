@@ -16,6 +16,7 @@ from typing import TypeVar
 from nardy.net.net import Net
 from nardy.notation.record import CubeAction, GameRecord, MatchRecord, Roll
 from nardy.play.bearoff import tables_for
+from nardy.play.cube_head import CubeHead, own_cube
 from nardy.play.cubeful import check_game
 from nardy.play.judge import CubeAsked, Decision, Judge, RollAsked
 from nardy.play.search import Search
@@ -47,9 +48,11 @@ def analyze(
     ply: int = 0,
     threads: int = 1,
     progress: Progress = lambda share: None,
+    head: CubeHead | None = None,
 ) -> Analysis:
     """Judge all that was decided in `match`, by `net` at `ply`; threads share the search.
 
+    head: the cube that the net has learnt, None for the formula.
     progress: is told the share that is done, up to 1.
     Raises ValueError for another game than the net's, a match longer than the table of match
     equities reaches, or a bad depth.
@@ -57,7 +60,9 @@ def analyze(
     check_game(net.variant)
     if match.variant.name != net.variant.name:
         raise ValueError(f"the net plays {net.variant.name}, the games are {match.variant.name}")
-    judge = Judge(Search(net, ply, tables=tables_for(net.variant), threads=threads))
+    tables = tables_for(net.variant)
+    search = Search(net, ply, tables=tables, threads=threads)
+    judge = Judge(search, own_cube(net, head, tables))
     rolls, cubes = list(_rolls(match)), list(_cubes(match))
     decisions: list[Decision] = []
     done, everything = 0, len(rolls) + len(cubes)

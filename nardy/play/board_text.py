@@ -5,7 +5,7 @@ print(draw(board, 15, note="you rolled 3-1"))
 
 import numpy as np
 
-from nardy.rules.board import Boards, pip_counts
+from nardy.rules.board import Boards, checkers_only, pip_counts
 
 _ROWS = 5
 _TOP = (range(13, 19), range(19, 25))
@@ -28,6 +28,7 @@ def draw(
     names: what to call the two; note: a text beside the board, such as whose roll it is.
     checkers: how many each side started with.
     """
+    board = checkers_only(board, family)
     own_pips, other_pips = pip_counts(board, family)
     own_off = checkers - int(np.maximum(board, 0).sum())
     other_off = checkers + int(np.minimum(board, 0).sum())

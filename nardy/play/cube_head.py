@@ -1,6 +1,7 @@
 """The learned cube: what Janowski's formula lacks, for a position and what it is played for.
 
-    cube = cube_of("checkpoints/short-02", net)     # the formula where the net has learnt none
+    head = CubeHead.load("checkpoints/short-02")    # None where the net has learnt none
+    cube = own_cube(net, head, tables_for(net.variant))
     cube(boards, chances, score).double_take        # janowski.CubeValues
 
 The head is a small network beside the outcome head. It sees the net's first layer, which knows
@@ -21,7 +22,8 @@ from nardy.match.met import MatchEquity
 from nardy.match.score import MAX_CUBE, Owner, Score
 from nardy.net.net import Net
 from nardy.net.weights import read_tensors
-from nardy.play.cubeful import Cube, formula
+from nardy.play.bearoff import Bearoff
+from nardy.play.cubeful import Cube, exact, formula
 from nardy.play.look import Look
 from nardy.rules.board import Boards
 
@@ -30,7 +32,10 @@ FILE = "cube.safetensors"
 OWNERS: tuple[Owner, ...] = ("centre", "mine", "theirs")
 TERMS = 27
 """How many numbers `terms` gives."""
-_CLIP = 6.0
+CLIP = 6.0
+"""What `terms` gives lies within it."""
+CONTEXT = ("mine", "theirs", "cube", "away", "their_away", "no_cube", "jacoby")
+"""What the numbers of a context are; see `context_of`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +61,21 @@ class CubeHead:
         path = Path(folder) / FILE
         if not path.is_file():
             return None
-        arrays = read_tensors(path)
+        arrays = {name: value.astype(np.float32) for name, value in read_tensors(path).items()}
         try:
             count = sum(name.endswith(".weight") for name in arrays)
             layers = [(arrays[f"{n}.weight"], arrays[f"{n}.bias"]) for n in range(count)]
             return CubeHead(arrays["seen"], arrays["terms"], arrays["bias"], tuple(layers))
         except KeyError as error:
             raise ValueError(f"the cube head in {str(folder)!r} lacks {error}") from None
+
+    def check(self, net: Net) -> None:
+        """Raise ValueError where it is for a net of another shape."""
+        if len(self.seen) != len(net.bias):
+            raise ValueError(
+                f"the cube head sees {len(self.seen)} units, "
+                f"the net's first layer has {len(net.bias)}"
+            )
 
     def tensors(self) -> dict[str, NDArray[np.float32]]:
         """The arrays by name, as `load` reads them."""
@@ -162,18 +175,43 @@ def terms(cube: Cubeful, chances: ArrayLike, level: int, owner: Owner) -> NDArra
         cube.x,
     ]
     wide = np.broadcast_arrays(*rows, cube.win)[:-1]
-    clipped: NDArray[np.float32] = np.clip(np.stack(wide, -1), -_CLIP, _CLIP).astype(np.float32)
+    clipped: NDArray[np.float32] = np.clip(np.stack(wide, -1), -CLIP, CLIP).astype(np.float32)
     return clipped
+
+
+def context_of(score: Score) -> NDArray[np.float32]:
+    """float32[7]: a score as net.onnx reads it, in the view of the player on roll.
+
+    Whether he owns the cube, whether the other does; what it shows; the points that both need, 0
+    for money; 1 in the Crawford game, or where there is no cube; Jacoby. After the Crawford game
+    somebody needs one point and the cube is there (K17).
+    Raises ValueError for a bound on losses, which a context does not know.
+    """
+    if score.stake_cap is not None:
+        raise ValueError(f"a context has no stake_cap, here {score.stake_cap}")
+    owned = [score.owner == "mine", score.owner == "theirs"]
+    no_cube = score.crawford or not score.doubling
+    return np.array([*owned, score.cube, *(score.away or (0, 0)), no_cube, score.jacoby], "f4")
 
 
 def cube_of(folder: str | Path, net: Net) -> Cube:
     """The cube of the net in an exported folder: its own where it has learnt one."""
-    head = CubeHead.load(folder)
-    return formula if head is None else learned(net, head)
+    return own_cube(net, CubeHead.load(folder))
+
+
+def own_cube(net: Net, head: CubeHead | None, tables: Bearoff | None = None) -> Cube:
+    """The best that is known of the cube: exact values where `tables` have them, else those of
+    the head, else the formula's. One for each thread. Raises ValueError as `learned`."""
+    cube = formula if head is None else learned(net, head)
+    return cube if tables is None else exact(cube, tables)
 
 
 def learned(net: Net, head: CubeHead) -> Cube:
-    """A Cube: the head over a net's first layer. It has memory of its own: one for each thread."""
+    """A Cube: the head over a net's first layer. It has memory of its own: one for each thread.
+
+    Raises ValueError where head and net do not fit together.
+    """
+    head.check(net)
     look = Look(net)
 
     def values(boards: Boards, chances: ArrayLike, score: Score) -> CubeValues:

@@ -1,12 +1,13 @@
-"""What plays and the cube are worth with the cube, by the formula (nardy.match.janowski).
+"""What plays and the cube are worth with the cube.
 
     decision = decide(board, chances, score)            # one position, for a reader
     cube_choices(boards, chances, scores)               # many, each played for something else
     after_values(results, chances, scores)              # afterstates, for the player who moved
 
 Chances are cubeless and may come from any depth of search. The other side is taken to double,
-and the player to answer, as the formula has it, or as the net's own cube does where it has learnt
-one: each function takes a `Cube` (nardy.play.cube_head.cube_of).
+and the player to answer, as a `Cube` has it, which each function takes: the formula
+(nardy.match.janowski), or what the net has learnt and the bear-off tables know
+(nardy.play.cube_head.own_cube).
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nardy.match.cube import Offer, Reply, beaver, refuse, replies, take
 from nardy.match.janowski import (
+    LOW_CUBE,
     CubeValues,
     Window,
     cube_actions,
@@ -26,7 +29,8 @@ from nardy.match.janowski import (
     payoffs,
     window,
 )
-from nardy.match.score import Score
+from nardy.match.score import Owner, Score
+from nardy.play.bearoff import Bearoff
 from nardy.rules.board import Boards, flip
 from nardy.rules.variants import SHORT_OUTCOMES, Variant
 
@@ -44,6 +48,36 @@ def formula(boards: Boards, chances: ArrayLike, score: Score) -> CubeValues:
     """A Cube: Janowski's formula, the efficiency by each position's phase."""
     return cube_values(chances, score, efficiency(boards))
 
+
+def exact(cube: Cube, tables: Bearoff) -> Cube:
+    """A Cube: in money play the values of the two-sided bear-off table where it reaches, and
+    `cube`'s elsewhere.
+
+    No gammon is possible there, so that Jacoby changes nothing, and nobody doubles where he could
+    be beavered. The table knows neither a bound on losses (K18) nor a highest cube, from which the
+    game is far up to LOW_CUBE; beyond them, and in matches, `cube` has its say.
+    """
+
+    def values(boards: Boards, chances: ArrayLike, score: Score) -> CubeValues:
+        found = cube(boards, chances, score)
+        unbounded = score.stake_cap is None and score.cube <= LOW_CUBE
+        if not (score.money and score.doubling and unbounded):
+            return found
+        known, table = tables.covers_exactly(boards), np.empty((len(boards), 4))
+        table[known] = score.cube * tables.equities(boards[known])
+        stay, theirs = table[:, _COLUMNS[score.owner]], table[:, _COLUMNS["theirs"]]
+        true = CubeValues(stay, 2 * theirs, found.double_pass, 4 * theirs)
+        # an action that there is not stays NaN
+        pairs = zip(true, found, strict=True)
+        return CubeValues(*(np.where(known & ~np.isnan(old), new, old) for new, old in pairs))
+
+    return values
+
+
+_COLUMNS: dict[Owner, int] = {"centre": 1, "mine": 2, "theirs": 3}  # of Bearoff.equities
+
+FREE = 0.001
+"""Equity that counts as nothing where a game is given up."""
 
 NEAR = 0.1
 """Equity without the cube's turns, a single game being 1, by which a play may be behind the best
@@ -66,6 +100,7 @@ class CubeDecision:
     chances: float64[6], cubeless, of −3, −2, −1, 1, 2, 3; cubeless: their mean points.
     values: points for money, else chances of winning the match.
     equities: the same with a single game lost and won at this cube as −1 and 1 (EMG).
+    window: by the formula, whoever gave the values.
     double, take, beaver, too_good: what is right; take and beaver are the other side's.
     """
 
@@ -113,6 +148,35 @@ def decide(
         bool(actions.too_good[0]),
         str(actions.verdict[0]),
     )
+
+
+def right_reply(board: Boards, chances: ArrayLike, offer: Offer, cube: Cube = formula) -> Reply:
+    """What is best for the player who has to answer an offer, the other taking what he then is
+    offered.
+
+    board: int8[26] and chances: float[6] of the player on roll, whoever has to answer.
+    """
+
+    def worth(taken: Offer) -> float:
+        return float(cube(board[None], np.asarray(chances, float)[None], take(taken)).no_double[0])
+
+    score = offer.score
+    passed = refuse(offer) if score.money else payoffs(score)[0, SHORT_OUTCOMES.index(1)]
+    values: dict[Reply, float] = {"take": worth(offer), "pass": float(passed)}
+    for further in replies(offer)[2:]:
+        values[further] = worth(beaver(offer))
+    sign = 1 if offer.beavered else -1
+    return max(values, key=lambda reply: sign * values[reply])
+
+
+def free_resignation(board: Boards, chances: ArrayLike, score: Score, cube: Cube = formula) -> int:
+    """The fewest games, 1 to 3, that the player on roll may give up at no cost, as he wins no more
+    and loses no more; 0 for none. board, chances: as in right_reply."""
+    given = np.asarray(chances, float)
+    stays = cube(board[None], given[None], score).no_double[0]
+    lost = normalised(payoffs(score)[0, 2::-1], score)
+    nothing = (np.abs(normalised(stays, score) - lost) <= FREE) & (given[3:].sum() <= FREE)
+    return int(nothing.argmax()) + 1 if nothing.any() else 0
 
 
 def cube_values_at(

@@ -21,7 +21,7 @@ from nardy.match.score import Score
 from nardy.net.net import Floats
 from nardy.notation.moves import move_texts
 from nardy.notation.record import Roll
-from nardy.play.cubeful import after_equities, cube_values_at
+from nardy.play.cubeful import Cube, after_equities, cube_values_at, formula
 from nardy.play.search import Priced, Search
 from nardy.rules.batch import Afterstates, afterstates
 from nardy.rules.board import Boards
@@ -107,10 +107,10 @@ class CubeAsked(NamedTuple):
 
 
 class Judge:
-    """Prices decisions by a search. Serves one thread."""
+    """Prices decisions by a search and a cube. Serves one thread."""
 
-    def __init__(self, search: Search) -> None:
-        self.search = search
+    def __init__(self, search: Search, cube: Cube = formula) -> None:
+        self.search, self.cube = search, cube
 
     def rolls(self, asked: Sequence[RollAsked]) -> list[Decision]:
         """The plays, one for each roll that is asked about."""
@@ -130,7 +130,8 @@ class Judge:
         """The doubles, made or not, and the answers to those that were made."""
         boards = np.stack([question.board for question in asked])
         chances = self.search.before_roll(boards)
-        values = cube_values_at(boards, chances, [question.score for question in asked])
+        scores = [question.score for question in asked]
+        values = cube_values_at(boards, chances, scores, self.cube)
         decisions = []
         for i, question in enumerate(asked):
             options = [float(normalised(value[i], question.score)) for value in values]
@@ -148,7 +149,7 @@ class Judge:
 
         def worth(rows: Rows, chances: Floats) -> Values:
             wanted = [scores[owner] for owner in owners[rows].tolist()]
-            return after_equities(results.boards[rows], chances, wanted)
+            return after_equities(results.boards[rows], chances, wanted, self.cube)
 
         priced = self.search.price(results, None, worth)
         rows = np.array(played, np.int64)
@@ -166,7 +167,7 @@ class Judge:
         less the mean over all rolls (K3 for the first of a game)."""
         replies = self.search.replies(boards).reshape(-1, 26)
         scores = [question.score for question in asked for _ in ROLLS]
-        values = after_equities(replies, self.search.chances(replies, 0), scores)
+        values = after_equities(replies, self.search.chances(replies, 0), scores, self.cube)
         by_roll = values.reshape(len(boards), len(ROLLS))
         opening = self.search.net.variant.opening == "play_opening_dice"
         first = np.array([question.first and opening for question in asked])

@@ -47,7 +47,10 @@ class Look:
 
         boards: int8[B, 26], mover's view; results: their afterstates, group 21 i + j those of
         board i and dice.ROLLS[j]. known: bool[N], results that are kept whatever they score.
+        Where a game hangs on who began (D13) everything is kept: the look does not see it.
         """
+        if self.net.variant.last_roll != "off":
+            return results
         kept = np.zeros(len(results.boards), np.bool_)
         look_kernels.mark_best(self.scores(boards, results), results.offsets, most, kept)
         if known is not None:
@@ -83,6 +86,10 @@ class Look:
             scores,
         )
         return scores
+
+    def races(self, boards: Boards) -> NDArray[np.bool_]:
+        """bool[B]: boards that a tail of their own prices, that of races."""
+        return self._phases(boards) > 0
 
     def slopes(self, boards: Boards) -> Floats:
         """float32[B, H]: how the equity of the player on roll grows with the first layer's output.

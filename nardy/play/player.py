@@ -10,7 +10,9 @@ One net, board and roll always give one ranking. numpy is enough.
     player.best(board, dice, score=match_score(7, 3, 2))   # ranked with the cube, at the score
     player.cube(parse("XGID=..."))                         # no double, double/take, double/pass
 
-The cube is priced by a formula over the chances that the search finds (nardy.play.cubeful).
+The cube is priced over the chances that the search finds: by what the net has learnt of it, or a
+formula where it has learnt nothing, and exactly where the two-sided bear-off table reaches
+(nardy.play.cubeful, nardy.play.cube_head).
 
     Player("checkpoints/short-01", level="casual", seed=7)
 
@@ -26,13 +28,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nardy.match.cube import Offer, Reply
 from nardy.match.score import Score
 from nardy.net.net import Floats, Net
 from nardy.notation.moves import move_texts
 from nardy.notation.state import Position
 from nardy.play.bearoff import tables_for
-from nardy.play.cube_head import cube_of
-from nardy.play.cubeful import CubeDecision, after_equities, check_game, decide, formula
+from nardy.play.cube_head import CubeHead, own_cube
+from nardy.play.cubeful import (
+    FREE,
+    CubeDecision,
+    after_equities,
+    check_game,
+    decide,
+    free_resignation,
+    right_reply,
+)
+from nardy.play.nets import find_net
 from nardy.play.search import Rows, Search, Worth
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, check_board, check_dice
@@ -87,15 +99,18 @@ class Player:
 
     def __init__(
         self,
-        net: Net | str | Path,
+        net: Net | str | Path | None = None,
         ply: int = 0,
         tables: bool = True,
         *,
         level: str | None = None,
         seed: int = 0,
         threads: int = 1,
+        head: CubeHead | None = None,
     ) -> None:
-        """net: a Net, or the folder of an exported one; tables: whether to use bear-off tables.
+        """net: a Net, or the folder of an exported one; None for that of nets.find_net.
+        tables: whether to use bear-off tables.
+        head: the cube that a Net has learnt; with a folder comes its own.
         level: one of LEVELS, which sets the depth; seed: of its noise.
         threads: that share a search; they change nothing but the time.
 
@@ -103,11 +118,13 @@ class Player:
         """
         if level is not None and level not in LEVELS:
             raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
+        net = find_net() if net is None else net
         self.net = net if isinstance(net, Net) else Net.load(net)
-        self._cube = formula if isinstance(net, Net) else cube_of(net, self.net)
+        self.head = head if isinstance(net, Net) else CubeHead.load(net)
         self.level = LEVELS[level] if level else Level(ply, 0.0)
         self.seed = seed
         self.tables = tables_for(self.net.variant) if tables else None
+        self._cube = own_cube(self.net, self.head, self.tables)
         self._search = Search(self.net, self.level.ply, tables=self.tables, threads=threads)
 
     def best(
@@ -154,8 +171,8 @@ class Player:
         """What the cube's actions are worth to the player on roll before his roll, and a verdict.
 
         position: int8[26] in his view, or a Position, which brings its score; score: another one,
-        for a bare board money by default. The cube that the net has learnt, or else
-        the formula, is applied to the chances at `ply`.
+        for a bare board money by default. The cube (see above) is applied to the chances at the
+        player's depth.
         Raises ValueError where the position cannot be, the dice have been rolled (K16), or the
         formula does not price the game.
         """
@@ -168,6 +185,29 @@ class Player:
         board = check_board(position, self.net.variant)
         chances = self._search.before_roll(board[None])[0]
         return decide(board, chances, score or Score(), self.level.ply, self._cube)
+
+    def reply(self, board: Boards, offer: Offer) -> Reply:
+        """What it answers to an offer of the cube, or upon a beaver of its own double.
+
+        board: int8[26] in the view of the player on roll, whoever has to answer. Raises
+        ValueError as `cube`.
+        """
+        check_game(self.net.variant)
+        board = check_board(board, self.net.variant)
+        return right_reply(board, self._search.before_roll(board[None])[0], offer, self._cube)
+
+    def resigns(self, board: Boards, score: Score | None = None) -> int:
+        """How many games the player on roll may give up at no cost, 0 for none.
+
+        board: int8[26] in his view; score: as in `best`. Raises ValueError as `best`.
+        """
+        board = check_board(board, self.net.variant)
+        chances = self._search.before_roll(board[None])[0]
+        if score is not None:
+            check_game(self.net.variant)
+            return free_resignation(board, chances, score, self._cube)
+        sure = np.flatnonzero(chances >= 1 - FREE).tolist()
+        return max(-self.net.variant.outcomes[sure[0]], 0) if sure else 0
 
     def _worth(self, results: Boards, score: Score) -> Worth:
         """What the plays to `results`, int8[N, 26], are worth with the cube."""

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.net import Floats
-from nardy.rules.board import Boards
+from nardy.rules.batch import Afterstates
+from nardy.rules.board import Boards, checkers_only
 from nardy.rules.variants import Variant
 
 
@@ -19,13 +20,35 @@ def possible(chances: Floats, boards: Boards, variant: Variant) -> Floats:
     chances: float32[N, K], of variant.outcomes; boards: int8[N, 26]; both of one player's view,
     before or after a move of either side. Points won are exact where the game is over.
     """
-    points = np.array(variant.outcomes)
-    own_off = np.maximum(boards, 0).sum(-1) < variant.checkers
-    other_off = -np.minimum(boards, 0).sum(-1) < variant.checkers
-    left = np.array(chances)
+    points, left = np.array(variant.outcomes), np.array(chances)
+    own_off, other_off = _off(boards, variant)
     for side, loser_off in ((1, other_off), (-1, own_off)):
-        left[loser_off] = _single(left[loser_off], side * points)
+        if loser_off.any():
+            left[loser_off] = _single(left[loser_off], side * points)
     return left
+
+
+def with_off(parents: Boards, results: Afterstates, variant: Variant) -> NDArray[np.bool_]:
+    """bool[N]: the results in which a checker of either side is off. Quick where there are none.
+
+    parents: int8[B, 26] that `results` were made from.
+    """
+    found = np.zeros(len(results.boards), np.bool_)
+    outside = np.maximum(checkers_only(parents, variant.family)[:, 7:], 0).sum(-1, dtype=np.int8)
+    # of four dice of a double at least one bears off
+    may = np.logical_or(*_off(parents, variant)) | (outside <= 3)
+    if may.any():
+        rows = np.repeat(may, np.diff(results.offsets))
+        found[rows] = np.logical_or(*_off(results.boards[rows], variant))
+    return found
+
+
+def _off(boards: Boards, variant: Variant) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """bool[N] each: whether the player whose view it is has borne a checker off, and the other."""
+    bare = checkers_only(boards, variant.family)
+    own = np.maximum(bare, 0).sum(-1, dtype=np.int8)
+    other = -np.minimum(bare, 0).sum(-1, dtype=np.int8)
+    return own < variant.checkers, other < variant.checkers
 
 
 def _single(chances: Floats, points: NDArray[np.int64]) -> Floats:

@@ -36,7 +36,7 @@ from nardy.net.net import Floats, Net
 from nardy.play.bearoff import Bearoff
 from nardy.play.bearoff_make import Progress
 from nardy.play.search import CHUNK, Search
-from nardy.rules.board import Boards, check_board, points_won, turn
+from nardy.rules.board import Boards, check_board, ending, turn
 from nardy.rules.dice import ROLL_CHANCES, ROLLS, random_words, roll
 
 Floats64 = NDArray[np.float64]
@@ -121,8 +121,8 @@ def rollout_plays(net: Net, results: Boards, games: int = GAMES, **asked: Any) -
 
     Where he has finished the result is exact, of no games. asked: as `rollout` takes them.
     """
-    won, points = points_won(results, net.variant), np.array(net.variant.outcomes)
-    going = np.flatnonzero(won == 0)
+    (over, won), points = ending(results, net.variant), np.array(net.variant.outcomes)
+    going = np.flatnonzero(~over)
     chances = (points == won[:, None]).astype(np.float64)
     equities, raw = won.astype(np.float64), won.astype(np.float64)
     counts, (stderrs, raw_stderrs) = np.zeros(len(won), np.int64), np.zeros((2, len(won)))
@@ -247,7 +247,7 @@ def play_out(
         moved, chances = _all_rolls(search, boards)
         came = np.arange(len(live)), rolled(seed, games[live], turns)
         boards, actual = moved[came], chances[came]
-        over = points_won(boards, game) > 0
+        over = ending(boards, game)[0]
         if search.tables is not None:
             over |= search.tables.covers(boards)
         if turns + 1 == plies:

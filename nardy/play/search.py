@@ -14,7 +14,8 @@ At 2 plies and more the reply is chosen among the few that a cheap look finds pr
 LOOKS), and the replies of a search are kept until it ends, as every depth meets those of the one
 before it. At 1-ply every reply is priced.
 
-With `tables` a position that a bear-off table reaches has its exact chances at any ply.
+With `tables` a position that a bear-off table reaches has its exact chances at any ply; elsewhere
+gammons that the rules exclude are taken out of the net's (possible.py).
 
 Values do not depend on the batch or the thread: what is kept is evaluated by ExactTail, and a
 BLAS only finds the replies that come near the best. Evaluator memory does not grow with the batch:
@@ -33,12 +34,12 @@ from nardy.net.exact import ExactTail
 from nardy.net.net import Evaluator, Floats, Net
 from nardy.play.bearoff import Bearoff
 from nardy.play.look import Look
+from nardy.play.possible import possible, with_off
 from nardy.rules.batch import Afterstates, Workspace, afterstates
-from nardy.rules.board import Boards, points_won, turn
+from nardy.rules.board import Boards, ending, turn
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
 
 PLIES = (0, 1, 2, 3)
-
 CLOSE = 1e-4
 """Points of equity within which a static choice is settled by `ExactTail`. Summing in another
 order moves a value by some 1e-6."""
@@ -114,9 +115,8 @@ class Search:
         self._points = np.array(net.variant.outcomes, np.float32)
         self._memory = Workspace()
         self._known: dict[tuple[int | None, bytes], Boards] = {}
-        self._team = [
-            self, *(Search(net, ply, filters, tables, looks) for _ in range(threads - 1))
-        ]  # fmt: skip
+        others = (Search(net, ply, filters, tables, looks) for _ in range(threads - 1))
+        self._team = [self, *others]
 
     def best(self, parents: Boards, results: Afterstates, worth: Worth | None = None) -> Rows:
         """int64[B], the row in `results` of each board's best play; the first of equals.
@@ -180,14 +180,15 @@ class Search:
     def _static_chances(self, evaluator: Evaluator, results: Boards) -> Floats:
         """As `chances`, at 0-ply by `evaluator`."""
         chances, going = self._known_chances(results)
-        chances[going] = evaluator.outcomes(self._turn(results[going]))[:, ::-1]
+        found: Floats = evaluator.outcomes(self._turn(results[going]))[:, ::-1]
+        chances[going] = possible(found, results[going], self.net.variant)
         return chances
 
     def _known_chances(self, results: Boards) -> tuple[Floats, Rows]:
         """float32[N, K], exact where a game is over or a table reaches, and the other rows."""
-        won = points_won(results, self.net.variant)
-        chances: Floats = (self._points == won[:, None]).astype(np.float32)
-        return chances, np.flatnonzero((won == 0) & ~self._settle(results, chances))
+        over, won = ending(results, self.net.variant)
+        chances: Floats = ((self._points == won[:, None]) & over[:, None]).astype(np.float32)
+        return chances, np.flatnonzero(~over & ~self._settle(results, chances))
 
     def replies(self, boards: Boards, most: int | None = None) -> Boards:
         """int8[B, 21, 26]: where the player on roll goes with each of dice.ROLLS, by static value.
@@ -224,21 +225,16 @@ class Search:
         """
         best, theirs = self._fast.choose(parents, results)
         chances: Floats = np.ascontiguousarray(theirs[:, ::-1])
-        if self.tables is not None:
-            known = self.tables.covers(results.boards)
+        special = self._special(parents, results)
+        if special.any():
             counts = np.diff(results.offsets)
-            near = np.flatnonzero(np.logical_or.reduceat(known, results.offsets[:-1]))
-            if len(near):
-                rows = np.flatnonzero(np.repeat(np.isin(np.arange(len(counts)), near), counts))
-                some = Afterstates(results.boards[rows], _offsets(counts[near]))
-                values = self._values(self._fast, parents[near], some, rows, None)
-                best[near] = rows[first_best(values, some.offsets)]
-                chosen = results.boards[best[near]]
-                fresh: Floats = self._fast.outcomes(self._turn(chosen))[:, ::-1].copy()
-                self._settle(chosen, fresh)
-                chances[near] = fresh
-        won = points_won(results.boards[best], self.net.variant)
-        over = won > 0
+            near = np.flatnonzero(np.logical_or.reduceat(special, results.offsets[:-1]))
+            rows = np.flatnonzero(np.repeat(np.isin(np.arange(len(counts)), near), counts))
+            some = Afterstates(results.boards[rows], _offsets(counts[near]))
+            values = self._values(self._fast, parents[near], some, rows, None)
+            best[near] = rows[first_best(values, some.offsets)]
+            chances[near] = self._static_chances(self._fast, results.boards[best[near]])
+        over, won = ending(results.boards[best], self.net.variant)
         chances[over] = self._points == won[over, None]
         return best, chances
 
@@ -283,10 +279,16 @@ class Search:
             _check_numbers(chances)
             return worth(rows, chances)
         values = evaluator.values(parents, results)
-        if self.tables is not None and (known := self.tables.covers(results.boards)).any():
-            theirs = self._turn(results.boards[known])
-            values[known] = -(self.tables.outcomes(theirs) @ self._points)
+        special = self._special(parents, results)
+        if special.any():
+            chances = self._static_chances(evaluator, results.boards[special])
+            values[special] = (chances * self._points).sum(-1)
         return values
+
+    def _special(self, parents: Boards, results: Afterstates) -> NDArray[np.bool_]:
+        """bool[N]: the results whose chances are not simply the net's."""
+        special = with_off(parents, results, self.net.variant)
+        return special if self.tables is None else special | self.tables.covers(results.boards)
 
     def _static_best(self, parents: Boards, results: Afterstates, worth: Worth | None) -> Rows:
         """As `best`, at 0-ply."""

@@ -3,25 +3,24 @@
     play(Player("checkpoints/short-01"), seed=1)
     play(Player("checkpoints/short-01"), seed=1, score=match_score(7))    # with the cube
 
-Dice depend on (seed, game, turn) alone, so a move taken back meets the same dice again.
+Dice depend on (seed, game, turn) alone, so a move taken back meets the same dice again. How doubles
+and the bot's resignations are talked over is in nardy.play.terminal_cube.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy.match.cube import double, refuse, take
 from nardy.match.janowski import normalised, payoffs
 from nardy.match.score import Score
 from nardy.notation.moves import CANNOT_MOVE, parse_move
 from nardy.play.board_text import draw
-from nardy.play.cube_text import decision_text
 from nardy.play.cubeful import check_game
 from nardy.play.player import Player, RankedPlay, cumulative
+from nardy.play.terminal_cube import CUBE_HELP, Ask, CubeTalk, Leave, Say
 from nardy.rules.batch import afterstates
-from nardy.rules.board import Boards, ending, start_board, turn
+from nardy.rules.board import Boards, checkers_only, ending, start_board, turn
 from nardy.rules.dice import roll
 from nardy.rules.variants import Variant
 
@@ -39,13 +38,6 @@ The bot's moves are written in its numbering, in which your point 24 is its {opp
   board      draw the board again
   help       this text
   quit       leave"""
-
-CUBE_HELP = """\
-Before your roll, where the cube is yours to turn:
-  roll       or an empty line
-  double     offer to play on for twice the stake
-  hint       what the cube's actions are worth
-When the bot doubles: take or pass. A resignation counts games, which the cube multiplies."""
 
 
 def help_text(game: Variant) -> str:
@@ -67,14 +59,6 @@ def _one_of(words: list[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]])
 
 
-Ask = Callable[[str], str]
-Say = Callable[[str], None]
-
-
-class _Leave(Exception):
-    """The user wants to stop playing."""
-
-
 @dataclass
 class _Game:
     """A game under way.
@@ -83,6 +67,7 @@ class _Game:
     first: the number of the opening one.
     score: what it is played for, in his view; None where points are only counted.
     rolled: his dice have been seen, so that nobody doubles (K16).
+    refused: the user has refused a resignation, so that the bot plays on.
     earlier: the board, turn and score before each of the user's moves.
     hints: the plays last shown for this roll, best first.
     """
@@ -95,6 +80,7 @@ class _Game:
     first: int = 0
     score: Score | None = None
     rolled: bool = False
+    refused: bool = False
     earlier: list[tuple[Boards, int, Score | None]] = field(default_factory=list)
     hints: list[RankedPlay] = field(default_factory=list)
 
@@ -135,7 +121,7 @@ def play(
             elif not table.another():
                 break
             number += 1
-    except (_Leave, EOFError, KeyboardInterrupt):
+    except (Leave, EOFError, KeyboardInterrupt):
         say("")
     say("Goodbye.")
 
@@ -149,11 +135,18 @@ class Table:
     ask: Ask
     say: Say
 
+    @property
+    def talk(self) -> CubeTalk:
+        """The cube's part of the conversation."""
+        return CubeTalk(self.player, self.ask, self.say)
+
     def game(self, number: int, score: Score | None = None) -> int:
         """Play one game; the user's points, negative where he lost, 0 for a draw.
 
         score: what it is played for, in the user's view.
         """
+        if score is not None:
+            score = self.talk.opened(self.seed, number, score)
         game, points = self._open(number), None
         game.score = score if game.yours or score is None else score.flip()
         while points is None:
@@ -184,11 +177,15 @@ class Table:
         return dice
 
     def _bots_turn(self, game: _Game) -> int | None:
-        """The bot doubles or plays; the user's points where that ends the game."""
+        """The bot resigns, doubles or plays; the user's points where that ends the game."""
+        if paid := self._bot_resigns(game):
+            return paid
         if game.may_double and self.player.cube(game.board, game.score).double:
-            points = self._bot_doubles(game)
-            if points is not None:
-                return points
+            assert game.score is not None
+            after = self.talk.bot_doubles(game.board, game.score)
+            if isinstance(after, int):
+                return -after
+            game.score = after
         dice = self._dice(game)
         best = self.player.best(game.board, dice, score=game.score)[0]
         self.say(f"\nThe bot rolls {_shown(dice)}: {best.text}")
@@ -200,9 +197,11 @@ class Table:
         His points, negative where he resigns, None while the game goes on.
         """
         if game.may_double:
-            points = self._roll_or_double(game)
-            if points is not None:
-                return points
+            assert game.score is not None
+            after = self.talk.you_roll_or_double(game.board, game.score)
+            if isinstance(after, int):
+                return after
+            game.score = after
         game.rolled = True
         dice = self._dice(game)
         self._draw(game, dice)
@@ -220,51 +219,22 @@ class Table:
             if points is not None or game.turn != turns:
                 return points
 
-    def _bot_doubles(self, game: _Game) -> int | None:
-        """The user answers the bot's double; what he loses with a pass."""
-        assert game.score is not None
-        offer = double(game.score)
-        self.say(draw_for_you(game.board, self.player.net.variant))
-        self.say(f"The bot doubles to {offer.cube}.")
-        while True:
-            word = self.ask("Take or pass? ").strip().lower()
-            if word in ("take", "t"):
-                game.score = take(offer)
-                return None
-            if word in ("pass", "p", "drop"):
-                return -refuse(offer)
-            if word in ("quit", "q", "exit"):
-                raise _Leave
-            self.say("Answer take or pass.")
-
-    def _roll_or_double(self, game: _Game) -> int | None:
-        """The user rolls or doubles; what he wins with a double that the bot passes."""
-        assert game.score is not None
-        self.say(draw(game.board, self.player.net.variant.checkers, ("you", "bot"), "your turn"))
-        while True:
-            word = self.ask(f"Roll or double to {2 * game.score.cube}? ").strip().lower()
-            if word in ("", "roll", "r"):
-                return None
-            if word in ("double", "d"):
-                offer = double(game.score)
-                if not self.player.cube(game.board, game.score).take:
-                    self.say("The bot passes.")
-                    return refuse(offer)
-                game.score = take(offer)
-                self.say(f"The bot takes; the cube is on {offer.cube}.")
-                return None
-            if word == "hint":
-                self.say(decision_text(self.player.cube(game.board, game.score)))
-            elif word in ("quit", "q", "exit"):
-                raise _Leave
-            else:
-                self.say(CUBE_HELP)
+    def _bot_resigns(self, game: _Game) -> int:
+        """What the user wins because the bot, which could not do better, gives up; else 0."""
+        if game.refused or game.turn == game.first:
+            return 0
+        games = self.player.resigns(game.board, game.score)
+        if not games:
+            return 0
+        paid = games if game.score is None else game.score.points(games)
+        game.refused = not self.talk.accepted(games, paid)
+        return 0 if game.refused else paid
 
     def _answer(self, game: _Game, dice: NDArray[np.uint8], line: str) -> int | None:
         """Do what a line asks for; points as in _your_turn. Raises ValueError for a wrong move."""
         word, *rest = line.lower().split() or [""]
         if word in ("quit", "q", "exit"):
-            raise _Leave
+            raise Leave
         if word in ("help", "h", "?"):
             self.say(help_text(self.player.net.variant))
             if game.score is not None:
@@ -307,7 +277,8 @@ class Table:
         stakes = _stakes(self.player.net.variant)
         if text not in stakes:
             raise ValueError(f"resign {_one_of(stakes)} points, not {text!r}")
-        borne_off = int(np.maximum(game.board, 0).sum()) < self.player.net.variant.checkers
+        own = np.maximum(checkers_only(game.board, self.player.net.variant.family), 0)
+        borne_off = int(own.sum()) < self.player.net.variant.checkers
         best = self.player.best(game.board, dice, score=game.score)[0]
         expected = -(best.equity if best.cubeful is None else best.cubeful)
         paid, worth = int(text), float(text)
@@ -337,11 +308,6 @@ class Table:
         note = f"you roll {_shown(dice)}"
         variant = self.player.net.variant
         self.say(draw(game.board, variant.checkers, ("you", "bot"), note, variant.family))
-
-
-def draw_for_you(board: Boards, game: Variant) -> str:
-    """A board in the bot's view, int8[26], as the user sees it."""
-    return draw(turn(board, game.family), game.checkers, ("you", "bot"), "", game.family)
 
 
 def ranked_line(ranked: RankedPlay, outcomes: tuple[int, ...]) -> str:

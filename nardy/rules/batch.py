@@ -111,12 +111,13 @@ def head_limits(
         return limits
     if first_turn is None:
         first_turn = boards[:, HEAD] == start[HEAD]  # few boards pass, and only they are compared
-        first_turn[first_turn] = (np.maximum(boards[first_turn], 0) == np.maximum(start, 0)).all(-1)
+        stand = np.maximum(boards[first_turn], 0) == np.maximum(start, 0)
+        first_turn[first_turn] = stand[:, 1:25].all(-1)
     rows = np.flatnonzero(np.asarray(first_turn) & _excepted(dice, variant.head_exception_rolls))
     if variant.head_exception_players != "both":
         # the starter finds the other side as at the start; the second player does not, as his
         # opponent has moved
-        starter = (boards[rows] == start).all(-1)
+        starter = (boards[rows] == start)[:, 1:25].all(-1)
         rows = rows[starter == (variant.head_exception_players == "first")]
     limits[rows] = 2
     return limits

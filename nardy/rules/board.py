@@ -6,7 +6,9 @@ Checkers that are missing have been borne off.
 
 Where the opponent counts from depends on the family. "hitting": the mover's point p is his
 25 - p. "blocking": both go the same way round from opposite corners, p is his p + 12 or p - 12,
-and the bars are always empty.
+and there are no bars. Where the second player has the last roll (D13) a position is worth more to
+who began or less, so such boards say who did: cell 25 is 1 where the mover began the game, cell 0
+is -1 where the opponent did. No checker stands there and no play changes it.
 """
 
 from collections.abc import Mapping
@@ -41,7 +43,19 @@ def turn(boards: Boards, family: str) -> Boards:
 
 def start_board(variant: Variant) -> Boards:
     """int8[26], the position before the first roll, in the starter's view (K1, D1)."""
-    return np.array(variant.start, np.int8)
+    board = np.array(variant.start, np.int8)
+    if variant.last_roll != "off":
+        board[25] = 1
+    return board
+
+
+def checkers_only(boards: Boards, family: str) -> Boards:
+    """The boards without what says who began; the boards themselves where the family has bars."""
+    if family == "hitting":
+        return boards
+    bare = boards.copy()
+    bare[..., [0, 25]] = 0
+    return bare
 
 
 def make_board(
@@ -69,6 +83,7 @@ def pip_counts(
     boards: Boards, family: str = "hitting"
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pips left for the mover and for the opponent, int64[...] each; the bar counts 25."""
+    boards = checkers_only(boards, family)
     own = np.maximum(boards, 0) @ _POINTS
     other = np.maximum(-boards, 0) @ OPPOSITE[family]
     return own, other
@@ -92,19 +107,23 @@ def points_won(afterstates: Boards, variant: Variant) -> NDArray[np.int8]:
 
 
 def ending(
-    afterstates: Boards, variant: Variant, starter: NDArray[np.bool_]
+    afterstates: Boards, variant: Variant, starter: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.bool_], NDArray[np.int8]]:
     """Whether each game is over, bool[...], and what the player who has just moved won, int8[...].
 
     His points are negative where he lost, 0 for a draw and while the game goes on (K14, D11, D13).
-    afterstates: int8[..., 26] in his view; starter: bool[...], whether he began the game, so that
-    with last_roll "second_player" the other still has a turn when he has finished.
+    afterstates: int8[..., 26] in his view; starter: bool[...], whether he began the game, by
+    default as the boards say; with last_roll "second_player" the other then still has a turn when
+    he has finished.
     """
     if variant.last_roll == "off":
         points = points_won(afterstates, variant)
         return points > 0, points
-    own = np.maximum(afterstates, 0).sum(-1)
-    other = -np.minimum(afterstates, 0).sum(-1)
+    if starter is None:
+        starter = afterstates[..., 25] > 0
+    points = afterstates[..., 1:25]
+    own = np.maximum(points, 0).sum(-1)
+    other = -np.minimum(points, 0).sum(-1)
     over = (other == 0) | ((own == 0) & ~np.asarray(starter))
     won = np.where(other == variant.checkers, 2, np.sign(other))
     lost = np.where(own == variant.checkers, 2, np.sign(own))
@@ -124,15 +143,21 @@ def check_board(board: Any, variant: Variant) -> Boards:
             "cell 0 is the opponent's bar (0 or negative) and cell 25 the mover's "
             f"(0 or positive), not {int(cells[0])} and {int(cells[25])}"
         )
-    if variant.family == "blocking" and (cells[0] or cells[25]):
+    last_roll, ends = variant.last_roll != "off", (int(cells[0]), int(cells[25]))
+    if last_roll and ends not in ((0, 1), (-1, 0)):
         raise ValueError(
-            f"{variant.name} has no bar: cells 0 and 25 are empty, "
-            f"not {int(cells[0])} and {int(cells[25])}"
+            f"with last_roll={variant.last_roll!r} cell 25 is 1 where the mover began the game, or "
+            f"else cell 0 is -1, not {ends[0]} and {ends[1]}"
         )
-    last_turn = variant.last_roll != "off"  # the opponent may have finished before it (D13)
+    if variant.family == "blocking" and not last_roll and any(ends):
+        raise ValueError(
+            f"{variant.name} has no bar: cells 0 and 25 are empty, not {ends[0]} and {ends[1]}"
+        )
+    bare = checkers_only(cells, variant.family)
+    last_turn = last_roll and ends[0]  # an opponent who began may have finished before it (D13)
     for side, count in (
-        ("mover", int(cells[cells > 0].sum())),
-        ("opponent", -int(cells[cells < 0].sum())),
+        ("mover", int(bare[bare > 0].sum())),
+        ("opponent", -int(bare[bare < 0].sum())),
     ):
         if count > variant.checkers:
             raise ValueError(

@@ -1,6 +1,6 @@
 """What every door asks: the plays of a roll, a position's value, the cube, and what to do next.
 
-    bot = Bot(Net.load("checkpoints/short-01"))
+    bot = Bot(Net.load("checkpoints/short-02"), head=CubeHead.load("checkpoints/short-02"))
     bot.action(read_position(text))            # Action("move", "8/5 6/5", ...), "roll", "take", ...
 
 One object serves one thread; nets are shared.
@@ -8,7 +8,6 @@ One object serves one thread; nets are shared.
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -20,9 +19,9 @@ from nardy.net.net import Floats, Net
 from nardy.notation.moves import Hop, move_hops
 from nardy.notation.state import MatchState, Position
 from nardy.play.bearoff import tables_for
+from nardy.play.cube_head import CubeHead, own_cube
 from nardy.play.cubeful import CubeDecision, decide
 from nardy.play.player import Player, RankedPlay
-from nardy.play.possible import possible
 from nardy.play.search import Search
 from nardy.rules.board import Boards, check_board, turn
 from nardy.rules.variants import SHORT_OUTCOMES, Variant
@@ -41,9 +40,12 @@ class Action(NamedTuple):
 class Bot:
     """Answers by one net at any depth. Serves one thread."""
 
-    def __init__(self, net: Net, ply: int = 0) -> None:
-        """ply: where a question does not say. Raises ValueError for a bad depth."""
-        self.net, self.ply = net, ply
+    def __init__(self, net: Net, ply: int = 0, head: CubeHead | None = None) -> None:
+        """ply: where a question does not say; head: the cube that the net has learnt, None for
+        the formula. Raises ValueError for a bad depth, or a head of another net."""
+        self.net, self.ply, self.head = net, ply, head
+        self._tables = tables_for(self.game)
+        self._cube = own_cube(net, head, self._tables)
         self._players: dict[int, Player] = {}
         self._searches: dict[int, Search] = {}
         self._player(ply)
@@ -69,12 +71,7 @@ class Bot:
 
         Raises ValueError for an impossible board, dice or depth.
         """
-        plays = self._player(ply).best(board, dice, score=score if self.cube_known else None)
-        boards, chances = (
-            np.stack([getattr(x, part) for x in plays]) for part in ("board", "chances")
-        )
-        left = possible(chances, boards, self.game)
-        return [replace(play, chances=row) for play, row in zip(plays, left, strict=True)]
+        return self._player(ply).best(board, dice, score=score if self.cube_known else None)
 
     def hops(
         self, board: Boards, dice: NDArray[np.uint8], plays: Sequence[RankedPlay]
@@ -90,11 +87,10 @@ class Bot:
         """
         depth = self.ply if ply is None else ply
         if depth not in self._searches:
-            self._searches[depth] = Search(self.net, depth, tables=tables_for(self.game))
+            self._searches[depth] = Search(self.net, depth, tables=self._tables)
         board = check_board(board, self.game)
-        chances = self._searches[depth].before_roll(board[None])
-        left: Floats = possible(chances, board[None], self.game)[0]
-        return left
+        chances: Floats = self._searches[depth].before_roll(board[None])[0]
+        return chances
 
     def cube(self, board: Boards, score: Score, ply: int | None = None) -> CubeDecision:
         """The cube before the roll, for the player on roll, whose view board and score are.
@@ -104,7 +100,7 @@ class Bot:
         if not self.cube_known:
             raise ValueError(f"{self.game.name} is played without the cube")
         depth = self.ply if ply is None else ply
-        return decide(board, self.chances(board, depth), score, depth)
+        return decide(board, self.chances(board, depth), score, depth, self._cube)
 
     def action(self, position: Position, ply: int | None = None) -> Action:
         """What to do in `position`, for the player who has to decide.
@@ -144,22 +140,23 @@ class Bot:
     def _player(self, ply: int | None) -> Player:
         depth = self.ply if ply is None else ply
         if depth not in self._players:
-            self._players[depth] = Player(self.net, depth)
+            self._players[depth] = Player(self.net, depth, head=self.head)
         return self._players[depth]
 
 
 class Bots:
     """A Bot for each thread that asks."""
 
-    def __init__(self, net: Net, ply: int = 0) -> None:
-        self.net, self.ply = net, ply
+    def __init__(self, net: Net, ply: int = 0, head: CubeHead | None = None) -> None:
+        """As Bot."""
+        self.net, self.ply, self.head = net, ply, head
         self._own = threading.local()
 
     def mine(self) -> Bot:
         """The one of this thread."""
         bot: Bot | None = getattr(self._own, "bot", None)
         if bot is None:
-            bot = self._own.bot = Bot(self.net, self.ply)
+            bot = self._own.bot = Bot(self.net, self.ply, self.head)
         return bot
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from nardy.net.net import Net
 from nardy.play.bearoff_make import Progress
+from nardy.play.cube_head import CubeHead
 
 FindNet = Callable[[argparse.Namespace], Path]
 Bar = Callable[[str], Progress]
@@ -79,7 +80,8 @@ def _analyze(options: argparse.Namespace, folder: Path, progress: Progress) -> N
     from nardy.play.analyze import analyze
 
     match = read_games(options.file)
-    analysis = analyze(match, _net(options, folder), options.ply, options.threads, progress)
+    net, head = _net(options, folder), CubeHead.load(folder)
+    analysis = analyze(match, net, options.ply, options.threads, progress, head)
     if options.html:
         _write(options.html, as_html(analysis))
     if options.json == "-":
@@ -98,13 +100,13 @@ def _write(path: Path, text: str) -> None:
 
 def _serve(options: argparse.Namespace, folder: Path) -> None:
     from nardy.serve.http import run
-    from nardy.serve.static import write_static
+    from nardy.serve.static import static_nets, write_static
 
     if options.workers < 1:
         raise ValueError(f"workers must be 1 or more, not {options.workers!r}")
     _net(options, folder)  # what is wrong with it is better said before the workers start
     if options.static is not None:
-        write_static(options.static, [folder], options.ort)
+        write_static(options.static, static_nets(folder), options.ort)
         print(f"{options.static}: serve it as files, say with python -m http.server")
         return
     run(folder, options.ply, options.host, _port(options), options.workers)
@@ -116,7 +118,7 @@ def _gnubg(options: argparse.Namespace, folder: Path) -> None:
     from nardy.serve import gnubg
     from nardy.serve.bot import Bots
 
-    bots = Bots(_net(options, folder), options.ply)
+    bots = Bots(_net(options, folder), options.ply, CubeHead.load(folder))
 
     def ready(port: int) -> None:
         print(f"set player 0 external {options.host}:{port}", flush=True)
@@ -128,7 +130,8 @@ def _ubgi(options: argparse.Namespace, folder: Path) -> None:
     from nardy.serve.bot import Bot
     from nardy.serve.ubgi import converse
 
-    converse(Bot(_net(options, folder), options.ply), sys.stdin, sys.stdout)
+    bot = Bot(_net(options, folder), options.ply, CubeHead.load(folder))
+    converse(bot, sys.stdin, sys.stdout)
 
 
 def _net(options: argparse.Namespace, folder: Path) -> Net:

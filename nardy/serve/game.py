@@ -1,14 +1,14 @@
 """The web page's own doors: which games are offered, plays ranked, chances and cube of a position.
 
     app = page_app([Net.load("checkpoints/short-01")])     # a whole site: page and doors
-    app.include_router(page_router(nets))                  # or its doors in another application
+    app.include_router(page_router(nets, heads))           # or its doors in another application
     app.mount("/", page_files())                           # and then its files
 
 The page knows the rules itself and sends boards in the mover's view. Needs fastapi.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -17,12 +17,12 @@ from fastapi import APIRouter, FastAPI, HTTPException
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-from nardy.match.janowski import cube_actions, cube_values, efficiency, normalised
 from nardy.match.score import Owner, Score
 from nardy.net.net import Net
+from nardy.play.cube_head import CubeHead
 from nardy.play.player import LEVELS, Player
-from nardy.play.possible import possible
 from nardy.rules.board import check_board
+from nardy.serve.bot import Bot
 from nardy.serve.static import WEB, playable
 
 DEFAULT_LEVEL = "expert"
@@ -97,27 +97,27 @@ class PositionAnswer(BaseModel):
 
 
 class _Tables:
-    """The nets by variant, and their players by level; one request at a time uses a player."""
+    """A bot for each variant, and its players by level; one request at a time uses them."""
 
-    def __init__(self, nets: Sequence[Net]) -> None:
-        self.nets = {net.variant.name: net for net in nets}
+    def __init__(self, nets: Sequence[Net], heads: Mapping[str, CubeHead]) -> None:
+        self.bots = {net.variant.name: Bot(net, head=heads.get(net.variant.name)) for net in nets}
         self._players: dict[tuple[str, str], Player] = {}
         self._lock = threading.Lock()
 
-    def net(self, variant: str) -> Net:
-        if variant not in self.nets:
-            raise ValueError(f"no game {variant!r} here; there are {', '.join(self.nets)}")
-        return self.nets[variant]
+    def bot(self, variant: str) -> Bot:
+        if variant not in self.bots:
+            raise ValueError(f"no game {variant!r} here; there are {', '.join(self.bots)}")
+        return self.bots[variant]
 
     def rank(self, asked: RollAsked) -> list[Play]:
         board, dice = np.array(asked.board), np.array(asked.dice)
-        net, score = self.net(asked.variant), asked.score.score()
+        bot, score = self.bot(asked.variant), asked.score.score()
         with self._lock:
             player = self._players.get((asked.variant, asked.level))
             if player is None:
-                player = Player(net, level=asked.level)
+                player = Player(bot.net, level=asked.level, head=bot.head)
                 self._players[asked.variant, asked.level] = player
-            plays = player.best(board, dice, score=score if _has_cube(net) else None)
+            plays = player.best(board, dice, score=score if bot.cube_known else None)
         return [
             Play(
                 board=play.board.tolist(),
@@ -128,28 +128,22 @@ class _Tables:
         ]
 
     def position(self, asked: PositionAsked) -> PositionAnswer:
-        net = self.net(asked.variant)
-        board = check_board(np.array(asked.board), net.variant)[None]
-        chances = possible(net.outcomes(board), board, net.variant)
-        score = asked.score.score()
-        cube = None
-        if score.may_double and _has_cube(net):
-            values = cube_values(chances, score, efficiency(board))
-            actions = cube_actions(values, score)
-            stay, taken, passed = (float(normalised(v, score)[0]) for v in values[:3])
-            cube = CubeAdvice(
-                no_double=stay,
-                double_take=taken,
-                double_pass=passed,
-                double=bool(actions.double[0]),
-                take=bool(actions.take[0]),
-            )
-        return PositionAnswer(chances=chances[0].tolist(), cube=cube)
-
-
-def _has_cube(net: Net) -> bool:
-    """Whether the cube can be priced: in long nardy it cannot."""
-    return net.variant.cube == "on" and net.variant.family == "hitting"
+        bot, score = self.bot(asked.variant), asked.score.score()
+        board = check_board(np.array(asked.board), bot.game)
+        with self._lock:
+            if not (bot.cube_known and score.may_double):
+                return PositionAnswer(chances=bot.chances(board).tolist(), cube=None)
+            found = bot.cube(board, score)
+        stay, taken, passed, _ = found.equities
+        assert taken is not None and passed is not None
+        cube = CubeAdvice(
+            no_double=stay,
+            double_take=taken,
+            double_pass=passed,
+            double=found.double,
+            take=found.take,
+        )
+        return PositionAnswer(chances=found.chances.tolist(), cube=cube)
 
 
 def offer(nets: Sequence[Net]) -> dict[str, Any]:
@@ -158,13 +152,14 @@ def offer(nets: Sequence[Net]) -> dict[str, Any]:
     return {"engine": "server", "games": games, "levels": list(LEVELS)}
 
 
-def page_router(nets: Sequence[Net]) -> APIRouter:
+def page_router(nets: Sequence[Net], heads: Mapping[str, CubeHead] | None = None) -> APIRouter:
     """The doors of the page for these nets, one of each variant (the last counts).
 
+    heads: by variant, of the nets that have learnt the cube.
     Bad input is answered with status 400 or 422 and a sentence in `detail`.
     """
     nets = [net for net in nets if playable(net.variant)]
-    tables = _Tables(nets)
+    tables = _Tables(nets, heads or {})
     games = offer(nets)
     router = APIRouter(tags=["page"])
 

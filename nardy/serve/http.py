@@ -10,7 +10,7 @@ ones by threads. Importing this module needs fastapi and uvicorn, of nardy[serve
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -33,12 +33,15 @@ from nardy.net.net import Net
 from nardy.notation.games import games_from_text
 from nardy.play.analysis_text import as_json
 from nardy.play.analyze import analyze
+from nardy.play.cube_head import CubeHead
+from nardy.play.nets import shipped
 from nardy.rules.board import check_board, check_dice
 from nardy.serve import answers, wildbg
 from nardy.serve.answers import AnalyzeQuestion, MoveQuestion, Question
 from nardy.serve.bot import Bot, Bots
 from nardy.serve.game import page_files, page_router
 from nardy.serve.gate import Gate
+from nardy.serve.workers import deals_out, keep, listener, reserved
 
 _NET, _PLY = "NARDY_SERVE_NET", "NARDY_SERVE_PLY"
 """Settings that a worker process finds in its environment."""
@@ -66,8 +69,8 @@ def _example(value: Any) -> dict[int | str, dict[str, Any]]:
 class _Desk:
     """Who answers: a bot in the event loop for what is quick, threads for the rest."""
 
-    def __init__(self, net: Net, ply: int) -> None:
-        self.bots = Bots(net, ply)
+    def __init__(self, net: Net, ply: int, head: CubeHead | None) -> None:
+        self.bots = Bots(net, ply, head)
         self.ply = ply
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, "nardy")
 
@@ -84,12 +87,19 @@ class _Desk:
         return await loop.run_in_executor(self._pool, lambda: work(self.bots.mine()))
 
 
-def make_app(net: Net, ply: int = 0, name: str = "net") -> FastAPI:
-    """The ASGI application. ply: depth where a question names none; name: of the net, for /health.
+def make_app(
+    net: Net,
+    ply: int = 0,
+    name: str = "net",
+    head: CubeHead | None = None,
+    others: Sequence[tuple[Net, CubeHead | None]] = (),
+) -> FastAPI:
+    """The ASGI application. ply: depth where a question names none; name: of the net, for /health;
+    head: the cube that it has learnt; others: nets of other games that the page offers too.
 
     Raises ValueError for a bad depth.
     """
-    desk, gate = _Desk(net, ply), Gate()
+    desk, gate = _Desk(net, ply, head), Gate()
     desk.bots.mine()
     app = FastAPI(title="nardy", version=__version__, description=_DESCRIPTION)
     gate.guard(app)
@@ -110,7 +120,9 @@ def make_app(net: Net, ply: int = 0, name: str = "net") -> FastAPI:
         """Requests and seconds by path, for Prometheus; of this worker alone."""
         return PlainTextResponse(gate.metrics())
 
-    app.include_router(page_router([net]))
+    page = [(net, head), *others]
+    heads = {one.variant.name: known for one, known in page if known}
+    app.include_router(page_router([one for one, _ in page], heads))
     app.mount("/", page_files())  # last: it takes what no door has taken
     return app
 
@@ -136,7 +148,8 @@ def _add_questions(app: FastAPI, desk: _Desk) -> None:
         """Recorded games, a .mat or gnubg's .sgf, judged decision by decision."""
 
         def work(bot: Bot) -> dict[str, Any]:
-            return as_json(analyze(games_from_text(question.text), bot.net, question.ply))
+            match = games_from_text(question.text)
+            return as_json(analyze(match, bot.net, question.ply, head=bot.head))
 
         return JSONResponse(await desk.slowly(work))
 
@@ -199,21 +212,32 @@ async def _not_here(request: Request, error: Exception) -> JSONResponse:
 # --- starting ----------------------------------------------------------------------------------
 
 
+_APP = "nardy.serve.http:from_environment"
+_SERVER: dict[str, Any] = {"factory": True, "access_log": False}
+
+
 def run(folder: Path, ply: int, host: str, port: int, workers: int) -> None:
-    """Serve until interrupted, with so many processes."""
+    """Serve until interrupted, with so many processes; the page also offers shipped nets of other
+    games. Raises ValueError where the port is taken."""
     os.environ[_NET], os.environ[_PLY] = str(folder), str(ply)
-    uvicorn.run(
-        "nardy.serve.http:from_environment",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers,
-        access_log=False,
-        log_level="warning" if workers > 1 else "info",
-    )
+    with reserved(host, port) as free:
+        if workers > 1 and deals_out():
+            print(f"http://{host}:{free}, {workers} processes", flush=True)
+            keep(workers, _work, (host, free))
+            return
+    uvicorn.run(_APP, host=host, port=port, workers=workers, log_level="info", **_SERVER)
+
+
+def _work(host: str, port: int) -> None:
+    """One of several processes."""
+    config = uvicorn.Config(_APP, log_level="warning", **_SERVER)
+    uvicorn.Server(config).run(sockets=[listener(host, port)])
 
 
 def from_environment() -> FastAPI:
     """The application that `run` has described to its workers."""
     folder = Path(os.environ[_NET])
-    return make_app(Net.load(folder), int(os.environ[_PLY]), folder.name)
+    net, head = Net.load(folder), CubeHead.load(folder)
+    others = [path for game, path in shipped().items() if game != net.variant.name]
+    pairs = [(Net.load(path), CubeHead.load(path)) for path in others]
+    return make_app(net, int(os.environ[_PLY]), folder.name, head, pairs)

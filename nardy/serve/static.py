@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nardy.net.net import Net
+from nardy.play.nets import shipped
 from nardy.play.player import LEVELS
 from nardy.rules.variants import Variant
 
@@ -31,6 +32,13 @@ RUNTIME = (
 def playable(game: Variant) -> bool:
     """Whether the page can play a variant: it knows no last roll (D13)."""
     return game.last_roll == "off"
+
+
+def static_nets(folder: Path) -> list[Path]:
+    """`folder`'s net, and those shipped of other games that have come with their net.onnx."""
+    name = Net.load(folder).variant.name
+    others = [path for game, path in shipped().items() if game != name]
+    return [folder, *(path for path in others if (path / "net.onnx").is_file())]
 
 
 def write_static(folder: Path, nets: Sequence[str | Path], runtime: Path) -> None:

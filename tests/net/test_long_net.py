@@ -212,9 +212,3 @@ def test_the_device_path(turns: Turns, finished: Boards) -> None:
     best, _ = device.choose(boards, results)
     tops = np.maximum.reduceat(values, results.offsets[:-1])
     np.testing.assert_allclose(values[best], tops, atol=1e-4)
-
-
-def test_a_net_that_would_have_to_know_who_began_is_refused() -> None:
-    game = variant("long", last_roll="second_player")
-    with pytest.raises(ValueError, match="last_roll='second_player': it does not see who began"):
-        make_net(4, game=game)

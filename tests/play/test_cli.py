@@ -9,6 +9,7 @@ import pytest
 
 from nardy import __version__
 from nardy.cli import main
+from nardy.play import nets
 
 START = "4HPwATDgc/ABMA"
 
@@ -98,6 +99,7 @@ def test_bad_input_is_one_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NARDY_NET", raising=False)
+    monkeypatch.setattr(nets, "_HOMES", ())
     try:
         code = main([str(net_folder) if word == "NET" else word for word in arguments])
     except SystemExit as leaving:
@@ -129,10 +131,17 @@ def test_the_net_is_found(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """--net before NARDY_NET before the newest of checkpoints/ and runs/."""
+    """--net before NARDY_NET before the newest of checkpoints/ and runs/ before a shipped one."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NARDY_NET", raising=False)
+    monkeypatch.setattr(nets, "_HOMES", (tmp_path / "nowhere", tmp_path / "home"))
     asked = ["move", "--position", START, "--dice", "31"]
+    assert main(asked) == 2
+    assert "there is no net here" in capsys.readouterr().err
+    shutil.copytree(net_folder, "home/short-01")
+    shutil.copytree(net_folder, "home/short-02")
+    (Path("home/short-01") / "net.safetensors").write_bytes(b"")
+    assert main(asked) == 0
     places = [Path("checkpoints/old"), Path("checkpoints/new"), Path("runs/wide/net")]
     for newest in places:
         for place in places:

@@ -104,7 +104,16 @@ def test_positions_as_checkers_by_point() -> None:
     assert to_points(start, "hitting") == "24:2,13:5,8:3,6:5 24:2,13:5,8:3,6:5"
     assert (from_points(to_points(start, "hitting"), "hitting") == start).all()
     assert (from_points("1:1 -", FAMILY) == make_board({1: 1}, {}, FAMILY)).all()
-    for text in ("24:15", "24:15,24:1 1:1", "25:1 24:1", "24:16 24:15", "24:1 12:1", "x", ""):
+    for text in (
+        "24:15",
+        "24:15,24:1 1:1",
+        "25:2 24:1",
+        "25:1 25:1,24:1",
+        "24:16 24:15",
+        "24:1 12:1",
+        "x",
+        "",
+    ):
         with pytest.raises(ValueError) as caught:
             from_points(text, FAMILY)
         assert "\n" not in str(caught.value)

@@ -8,6 +8,7 @@ from random_nets import play_out
 
 from nardy.net.net import Net, outcomes_by_numpy
 from nardy.play.player import LEVELS, Player, cumulative
+from nardy.play.possible import possible
 from nardy.play.search import FILTERS, Filter, Search
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, flip, make_board, points_won, start_board
@@ -33,7 +34,8 @@ def slow_chances(net: Net, result: Boards, plies: int) -> np.ndarray:
         return (points == POINTS).astype(float)
     turned = flip(result)
     if plies == 0:
-        return outcomes_by_numpy(net, turned[None])[0, ::-1].astype(float)
+        chances = possible(outcomes_by_numpy(net, turned[None]), turned[None], SHORT)
+        return chances[0, ::-1].astype(float)
     total = np.zeros(6)
     for high, low in ROLLS.tolist():
         replies = afterstates(turned[None], roll(high, low)[None], SHORT).boards

@@ -8,6 +8,7 @@ from nardy.net.features import FEATURES, feature_rows
 from nardy.net.net import Net, outcomes_by_numpy
 from nardy.play import rollout as module
 from nardy.play.bearoff import Bearoff
+from nardy.play.possible import possible
 from nardy.play.rollout import ROUND, rolled, rollout
 from nardy.play.search import Search
 from nardy.rules.batch import afterstates
@@ -43,7 +44,8 @@ def slow_best(net: Net, board: Boards, dice: Boards, tables: Bearoff | None) -> 
         elif tables and tables.covers(play[None])[0]:
             chances.append(tables.outcomes(flip(play)[None])[0, ::-1])
         else:
-            chances.append(outcomes_by_numpy(net, flip(play)[None])[0, ::-1])
+            theirs = outcomes_by_numpy(net, flip(play)[None])
+            chances.append(possible(theirs, flip(play)[None], SHORT)[0, ::-1])
     best = int(np.argmax([row @ POINTS for row in chances]))
     return plays[best], chances[best].astype(float)
 

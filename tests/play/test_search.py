@@ -6,6 +6,7 @@ import pytest
 from nardy.net.net import Net, outcomes_by_numpy
 from nardy.play.bearoff import Bearoff
 from nardy.play.look import Look
+from nardy.play.possible import possible
 from nardy.play.search import CHUNK, LOOKS, Filter, Search, first_best
 from nardy.rules.batch import Afterstates, afterstates
 from nardy.rules.board import Boards, flip, make_board, points_won, start_board
@@ -42,7 +43,8 @@ def slow_value(net: Net, result: Boards, ply: int) -> float:
         return float(points_won(result, SHORT))
     turned = flip(result)
     if ply == 0:
-        return -float(outcomes_by_numpy(net, turned[None])[0].astype(float) @ POINTS)
+        chances = possible(outcomes_by_numpy(net, turned[None]), turned[None], SHORT)
+        return -float(chances[0].astype(float) @ POINTS)
     total = 0.0
     for dice in ROLLS:
         replies = afterstates(turned[None], dice[None], SHORT).boards
@@ -98,7 +100,8 @@ def mean_over_rolls(net: Net, result: Boards) -> float:
     for dice in ROLLS:
         replies = afterstates(flip(result)[None], dice[None], SHORT).boards
         won = points_won(replies, SHORT)
-        static = -(outcomes_by_numpy(net, flip(replies)).astype(float) @ POINTS)
+        chances = possible(outcomes_by_numpy(net, flip(replies)), flip(replies), SHORT)
+        static = -(chances.astype(float) @ POINTS)
         total -= (1 if dice[0] == dice[1] else 2) / 36 * np.where(won > 0, won, static).max()
     return total
 

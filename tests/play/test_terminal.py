@@ -55,6 +55,8 @@ def hint_player(stop_after: int) -> tuple[Callable[[str], str], list[str]]:
     moves = answers()
 
     def ask(prompt: str) -> str:
+        if prompt.startswith("The bot resigns"):
+            return "n"
         log.append(prompt)
         return "n" if prompt == AGAIN else next(moves)
 

@@ -9,6 +9,7 @@ from long_strategies import LONG, long_placements, other
 from nardy.rules.batch import afterstates
 from nardy.rules.board import (
     check_board,
+    checkers_only,
     ending,
     flip,
     make_board,
@@ -17,7 +18,7 @@ from nardy.rules.board import (
     start_board,
     turn,
 )
-from nardy.rules.dice import roll
+from nardy.rules.dice import ROLLS, roll
 from nardy.rules.variants import Variant, variant
 
 LAST_ROLL = variant("long", last_roll="second_player")
@@ -128,6 +129,10 @@ def test_endings_of_a_batch():
     boards = np.stack([make_board({3: m}, {4: t}, "blocking") for (m, t, _), _ in table])
     starter = np.array([began for (_, _, began), _ in table])
     over, points = ending(boards, LAST_ROLL, starter)
+    marked = boards.copy()
+    marked[:, 25], marked[:, 0] = starter, np.where(starter, 0, -1)
+    assert (ending(marked, LAST_ROLL)[0] == over).all()
+    assert (ending(marked, LAST_ROLL)[1] == points).all()
     assert over.dtype == np.bool_ and points.dtype == np.int8
     assert list(zip(over.tolist(), points.tolist(), strict=True)) == [e for _, e in table]
 
@@ -162,9 +167,42 @@ def test_boards_that_are_over():
     finished = make_board({6: 3}, {}, "blocking")
     with pytest.raises(ValueError, match="^the opponent has no checker left: the game is over$"):
         check_board(finished, LONG)
+    finished[0] = -1  # the opponent began, and the mover has the last roll
     np.testing.assert_array_equal(check_board(finished, LAST_ROLL), finished)
     with pytest.raises(ValueError, match="^the mover has no checker left: the game is over$"):
         check_board(turn(finished, "blocking"), LAST_ROLL)
+    finished[[0, 25]] = 0, 1  # the mover began, so that the opponent finished last
+    with pytest.raises(ValueError, match="^the opponent has no checker left: the game is over$"):
+        check_board(finished, LAST_ROLL)
+
+
+@pytest.mark.parametrize("ends", [(0, 0), (-1, 1), (0, 2), (-2, 0)])
+def test_boards_that_do_not_say_who_began(ends):
+    board = start_board(LAST_ROLL)
+    board[[0, 25]] = ends
+    message = f"cell 25 is 1 where the mover began the game, .*, not {ends[0]} and {ends[1]}$"
+    with pytest.raises(ValueError, match=message):
+        check_board(board, LAST_ROLL)
+
+
+def test_who_began_is_kept_and_is_no_checker():
+    """Turning and playing leave it where it belongs; nothing counts it (D13)."""
+    game = variant("long", last_roll="second_player", head_exception_players="first")
+    bare = variant("long", head_exception_players="first")
+    board = start_board(game)
+    assert board[25] == 1 and turn(board, "blocking")[0] == -1
+    np.testing.assert_array_equal(checkers_only(board, "blocking"), start_board(LONG))
+    assert pip_counts(board, "blocking") == (360, 360)
+    for dice in ROLLS:
+        after = afterstates(board[None], dice[None], game).boards
+        plain = afterstates(start_board(bare)[None], dice[None], bare).boards
+        assert (after[:, 25] == 1).all()
+        np.testing.assert_array_equal(checkers_only(after, "blocking"), plain)
+        second = turn(after[:1], "blocking")
+        replies = afterstates(second, dice[None], game).boards
+        plain = afterstates(checkers_only(second, "blocking"), dice[None], bare).boards
+        assert (replies[:, 0] == -1).all()
+        np.testing.assert_array_equal(checkers_only(replies, "blocking"), plain)
 
 
 # ---- whole games of random play
@@ -182,7 +220,7 @@ def play(game: Variant, number: int) -> int:
         starter = ply % 2 == 0
         over, points = ending(after, game, np.bool_(starter))
         expected = long_referee.ending(after, game.checkers, starter, game.last_roll)
-        assert (over, points) == expected
+        assert (over, points) == expected == ending(after, game)
         if over:
             return int(points) if starter else -int(points)
         board = check_board(turn(after, game.family), game)

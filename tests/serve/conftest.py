@@ -1,10 +1,22 @@
-"""A small random net, and a door's bot with it."""
+"""A small random net, a door's bot with it, and the page in a real browser."""
+
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from random_nets import make_net
 
 from nardy.net.net import Net
+from nardy.rules.variants import variant
 from nardy.serve.bot import Bot
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+SECONDS = 60  # for the slowest machine
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +27,56 @@ def net() -> Net:
 @pytest.fixture
 def bot(net: Net) -> Bot:
     return Bot(net)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """The address of a page with three games, on nets of random weights."""
+    pytest.importorskip("fastapi", reason="the page needs fastapi")
+    uvicorn = pytest.importorskip("uvicorn", reason="the page needs uvicorn")
+    from nardy.serve.game import page_app
+
+    nets = [make_net(8, game=variant(name), pairs=0) for name in ("short", "hyper", "long")]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = uvicorn.Server(
+        uvicorn.Config(page_app(nets), port=port, log_level="error", ws="none", lifespan="off")
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{port}/"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium, driven by Playwright."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
+    if CHROMIUM is None:
+        pytest.skip("no chromium here")
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Any, site: str) -> Iterator[Any]:
+    """The page as it first opens; errors in it fail the test."""
+    context = browser.new_context(
+        viewport={"width": 1000, "height": 900}, locale="en-GB", reduced_motion="reduce"
+    )
+    opened = context.new_page()
+    opened.set_default_timeout(1000 * SECONDS)
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("console", lambda line: line.type == "error" and errors.append(line.text))
+    opened.goto(f"{site}?seed=5&pause=0")
+    opened.wait_for_selector("[data-action=throwForStart]")
+    yield opened
+    context.close()
+    assert errors == []

@@ -1,92 +1,28 @@
 """The web page in a real browser, against the Python rules."""
 
-import dataclasses
 import functools
 import itertools
 import json
 import os
-import shutil
-import socket
 import threading
-import time
-from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from random_nets import make_net
 
-from nardy.match.score import match_score
-from nardy.notation.moves import parse_move
+from nardy.play.nets import shipped
 from nardy.play.player import Player
 from nardy.rules.batch import afterstates
 from nardy.rules.board import points_won, turn
 from nardy.rules.variants import variant
 from nardy.serve.static import RUNTIME, write_static
 
-pytest.importorskip("fastapi", reason="the page needs fastapi")
-uvicorn = pytest.importorskip("uvicorn", reason="the page needs uvicorn")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-if CHROMIUM is None:
-    pytest.skip("no chromium here", allow_module_level=True)
-
-from nardy.serve.game import page_app  # noqa: E402
-
-DATA = Path(__file__).parents[1] / "data"
 DRIVE = Path(__file__).with_name("drive.js").read_text()
 GAMES = {name: variant(name) for name in ("short", "hyper", "long")}
-EVERY = 30  # of the golden positions, to be quick
-SECONDS = 60  # for the slowest machine
-NET = Path(__file__).parents[2] / "checkpoints" / "short-01"
-needs_net = pytest.mark.skipif(not NET.is_dir(), reason="checkpoints/short-01 is not here")
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    nets = [make_net(8, game=game, pairs=0) for game in GAMES.values()]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = uvicorn.Server(
-        uvicorn.Config(page_app(nets), port=port, log_level="error", ws="none", lifespan="off")
-    )
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{port}/"
-    server.should_exit = True
-    thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def page(browser: Any, site: str) -> Iterator[Any]:
-    """The page as it first opens; errors in it fail the test."""
-    context = browser.new_context(
-        viewport={"width": 1000, "height": 900}, locale="en-GB", reduced_motion="reduce"
-    )
-    opened = context.new_page()
-    opened.set_default_timeout(1000 * SECONDS)
-    errors: list[str] = []
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.on("console", lambda line: line.type == "error" and errors.append(line.text))
-    opened.goto(f"{site}?seed=5&pause=0")
-    opened.wait_for_selector("[data-action=throwForStart]")
-    yield opened
-    context.close()
-    assert errors == []
+NET = shipped().get("short", Path("nowhere"))
+needs_net = pytest.mark.skipif(not (NET / "net.onnx").is_file(), reason="no net.onnx is here")
 
 
 def start(page: Any, name: str, length: int = 1, cube: bool = False, seed: int = 5) -> None:
@@ -94,77 +30,6 @@ def start(page: Any, name: str, length: int = 1, cube: bool = False, seed: int =
         "asked => nardy.newMatch(asked)",
         {"variant": name, "level": "expert", "length": length, "doubling": cube, "seed": seed},
     )
-
-
-# --- the rules in JavaScript -----------------------------------------------------------------
-
-RESULTS = """async ({ game, boards, dice }) => {
-  const { Turn } = await import("/rules.js");
-  return boards.map((board, i) => new Turn(board, dice[i], game).results().map((r) => r.board));
-}"""
-
-
-@pytest.mark.parametrize(
-    ("name", "results", "options"),
-    [
-        ("short", "", {}),
-        ("long", "_each", {}),
-        ("long", "_end", {"prime_check": "end_of_turn"}),
-    ],
-)
-def test_legal_plays(page: Any, name: str, results: str, options: dict[str, str]) -> None:
-    cases = np.load(DATA / f"legal_{name}.npz")
-    offsets, boards = cases[f"offsets{results}"], cases[f"results{results}"]
-    rows = range(0, len(cases["boards"]), EVERY)
-    asked = {
-        "game": dataclasses.asdict(variant(name, **options)),
-        "boards": cases["boards"][rows].tolist(),
-        "dice": cases["dice"][rows].tolist(),
-    }
-    for row, found in zip(rows, page.evaluate(RESULTS, asked), strict=True):
-        expected = boards[offsets[row] : offsets[row + 1]].tolist()
-        assert sorted(found) == sorted(expected), (row, cases["boards"][row])
-
-
-TEXTS = """async ({ game, boards, dice }) => {
-  const { Turn, moveText } = await import("/rules.js");
-  return boards.map((board, i) =>
-    new Turn(board, dice[i], game).results().map((r) => [r.board, moveText(r.hops)]));
-}"""
-
-
-def test_written_moves_mean_their_results(page: Any) -> None:
-    cases = np.load(DATA / "legal_short.npz")
-    boards, dice = cases["boards"][::40], cases["dice"][::40]
-    asked = {"game": dataclasses.asdict(GAMES["short"]), "boards": boards.tolist()}
-    found = page.evaluate(TEXTS, {**asked, "dice": dice.tolist()})
-    for board, roll, plays in zip(boards, dice, found, strict=True):
-        for result, text in plays:
-            assert parse_move(text, board, roll, GAMES["short"]).tolist() == result
-
-
-MAY_DOUBLE = """async (cases) => {
-  const { mayDouble, newMatch } = await import("/score.js");
-  return cases.map((match) => mayDouble({ ...newMatch(match.length, true), ...match }, "you"));
-}"""
-
-
-def test_who_may_double(page: Any) -> None:
-    cases, expected = [], []
-    for length, cube, owner in itertools.product((1, 3, 5), (1, 2, 4), (None, "you", "bot")):
-        if (cube == 1) != (owner is None):
-            continue
-        for mine, theirs in itertools.product(range(length), repeat=2):
-            crawford_can_be = length > 1 and length - 1 in (mine, theirs) and cube == 1
-            for crawford in {False, crawford_can_be}:
-                points = {"you": mine, "bot": theirs}
-                case = {"length": length, "points": points, "crawford": crawford}
-                cases.append({**case, "cube": cube, "owner": owner})
-                score = match_score(length, mine, theirs, crawford)
-                owned = {None: "centre", "you": "mine", "bot": "theirs"}[owner]
-                expected.append(dataclasses.replace(score, cube=cube, owner=owned).may_double)
-    assert page.evaluate(MAY_DOUBLE, cases) == expected
-    assert {True, False} == set(expected)
 
 
 # --- playing ---------------------------------------------------------------------------------
@@ -207,6 +72,10 @@ def test_a_whole_match(page: Any, name: str, length: int, cube: bool) -> None:
         assert game["result"]["points"] == stake * game["result"]["multiple"]  # K14, K16
     assert max(points.values()) >= length > min(points.values())
     assert "match" in page.inner_text("#status")
+    if games[-1]["result"]["how"] is None:  # the board shows the last move, too
+        last = games[-1]["log"][-1]
+        shown = last["result"] if last["who"] == "you" else other_view(last["result"], name)
+        assert page.evaluate("nardy.shown") == shown
 
     page.click("[data-action=analyse]")
     page.wait_for_selector("#review-errors li")
@@ -216,6 +85,19 @@ def test_a_whole_match(page: Any, name: str, length: int, cube: bool) -> None:
     if errors.count():
         errors.first.click()
         assert errors.first.get_attribute("aria-pressed") == "true"
+        assert page.locator("#bar").is_hidden()  # its chances are of another position
+        page.click("[data-action=backToGame]")
+        assert page.locator("#bar").is_visible() == page.evaluate("nardy.game.chances !== null")
+
+
+def other_view(board: list[int], name: str) -> list[int]:
+    turned: list[int] = turn(np.array(board, np.int8), GAMES[name].family).tolist()
+    return turned
+
+
+def test_a_single_point_has_no_cube(page: Any) -> None:
+    start(page, "short", 1, True)
+    assert page.locator(".cubebox").count() == 0
 
 
 def test_the_crawford_game_has_no_cube(page: Any) -> None:
@@ -259,9 +141,11 @@ def test_pointer_keys_undo_and_hint(page: Any) -> None:
     page.click("[data-action=undo]")
     assert page.evaluate("nardy.shown") == before
 
-    page.keyboard.press("h")
+    page.focus("[data-action=hint]")
+    page.keyboard.press("Enter")
     page.wait_for_selector("#hint-list button")
     assert page.locator("#hint-list button").count() == 3
+    assert page.evaluate("document.activeElement.closest('#hint-list') !== null")
     page.locator("#hint-list button").first.click()
     assert page.evaluate("nardy.complete")
 
@@ -385,7 +269,9 @@ def test_static_page_plays_as_python_does(page: Any, tmp_path: Path) -> None:
     handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        page.goto(f"http://127.0.0.1:{server.server_port}/?pause=0")
+        address, asked = f"http://127.0.0.1:{server.server_port}/", list[str]()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{address}?pause=0")
         page.wait_for_selector("[data-action=throwForStart]")
         board = list(GAMES["short"].start)
         rank = "asked => nardy.bot.rank({ ...asked, game: nardy.rules, level: 'expert' })"
@@ -394,6 +280,8 @@ def test_static_page_plays_as_python_does(page: Any, tmp_path: Path) -> None:
         page.add_script_tag(content=DRIVE)
         games = page.evaluate("playMatch()")
         server.shutdown()
+    assert any("ort-wasm" in url for url in asked)
+    assert all(url.startswith(address) for url in asked)  # nothing comes from other hosts
     best = Player(NET).best(np.array(board, np.int8), np.array([6, 4], np.uint8))
     assert [play["board"] for play in found] == [play.board.tolist() for play in best]
     equities = [play["equity"] for play in found]

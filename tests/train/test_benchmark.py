@@ -133,8 +133,14 @@ def test_command_line(tmp_path: Path, net_folder: Path, capsys: pytest.CaptureFi
     [
         ([], "give either net=, whom to judge, or make=, the file to make"),
         (["net=random", "make=decisions_x.npz"], "give either net="),
-        (["net=nowhere"], "'nowhere' is neither random, pips, gnubg-nn, gnubg, bgsage nor a path"),
-        (["net=exact"], "'exact' is neither random, pips, gnubg-nn, gnubg, bgsage nor a path"),
+        (
+            ["net=nowhere"],
+            "'nowhere' is neither random, pips, heuristic, gnubg-nn, gnubg, bgsage nor a path",
+        ),
+        (
+            ["net=exact"],
+            "'exact' is neither random, pips, heuristic, gnubg-nn, gnubg, bgsage nor a path",
+        ),
         (["nett=x"], "Key 'nett' not in 'BenchmarkConfig'"),
         (["net=random", "ply=x"], "Value 'x' of type 'str' could not be converted to Integer"),
         (["net=gnubg-nn", "ply=3"], "ply must be 0, 1 or 2, not 3"),

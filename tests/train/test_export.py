@@ -1,6 +1,9 @@
 """Exporting: torch, ONNX Runtime, numba and numpy agree; the folder is whole or not there."""
 
+import itertools
 import json
+import shutil
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -10,15 +13,20 @@ import onnx
 import onnxruntime
 import pytest
 import torch
+from random_heads import make_head
 from random_nets import SHORT, make_net, play_out
 
+from nardy.match.score import Score
 from nardy.net.features import phases_of
 from nardy.net.net import Evaluator, Net, outcomes_by_numpy
+from nardy.net.weights import write_tensors
+from nardy.play.cube_head import CONTEXT, FILE, CubeHead, context_of, learned
+from nardy.play.cubeful import formula
 from nardy.rules.board import Boards, flip, points_won
 from nardy.rules.variants import variant
 from train.config import Config, parse
 from train.encode import encode
-from train.export import export, main, reference_positions
+from train.export import REFERENCE_SCORES, export, main, reference_positions, write_net
 from train.network import TorchTail, ValueNetwork, to_net
 from train.trainer import Trainer
 
@@ -186,6 +194,138 @@ def test_an_existing_target_is_left_alone(net: Net, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="exists already; nothing was overwritten"):
         export(net, {}, target)
     assert [path.name for path in tmp_path.rglob("*")] == ["here", "mine"]
+
+
+# ---------------------------------------------------------------- the cube
+
+
+@pytest.fixture(scope="module")
+def head(net: Net) -> CubeHead:
+    """What a head may have learnt: some hundredths of a point."""
+    return make_head(net, scale=0.2)
+
+
+@pytest.fixture(scope="module")
+def with_cube(net: Net, head: CubeHead, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("cubes") / "net"
+    export(net, {"games": 1200}, target, head=head)
+    return target
+
+
+def all_scores() -> Iterator[Score]:
+    """Money, and matches at some scores, whoever owns the cube whatever it shows."""
+    for cube, owner in ((1, "centre"), *itertools.product((2, 4, 16, 64), ("mine", "theirs"))):
+        yield Score(cube=cube, owner=owner)
+        yield Score(cube=cube, owner=owner, jacoby=True)
+        aways = itertools.product((1, 2, 3, 4, 7, 25), repeat=2)
+        for away, crawford in itertools.product(aways, (False, True)):
+            if not crawford or (1 in away and cube == 1):
+                yield Score(away, 25, crawford, cube, owner)
+    yield from (
+        Score(doubling=False),
+        Score(cube=4, auto_doubles=2),
+        Score((2, 3), 5, doubling=False),
+    )
+
+
+def test_onnx_prices_the_cube_as_numpy_does(
+    net: Net, head: CubeHead, with_cube: Path, boards: Boards
+) -> None:
+    ran, cube = session(with_cube), learned(net, head)
+    rng, far = np.random.default_rng(0), 0.0
+    contexts, wanted, asked = [], [], []
+    for score in all_scores():
+        some = boards[rng.integers(1000, size=3)]
+        values = cube(some, outcomes_by_numpy(net, some), score).no_double
+        plain = formula(some, outcomes_by_numpy(net, some), score).no_double
+        far = max(far, np.abs(values - plain).max() / score.cube)
+        wanted.append(values / (score.cube if score.money else 1))
+        contexts.append(np.tile(context_of(score), (3, 1)))
+        asked.append(some)
+    assert far > 0.01  # the head has its say
+    everything = {"boards": np.concatenate(asked), "context": np.concatenate(contexts)}
+    chances, found = ran.run(None, everything)
+    money = everything["context"][:, 3] == 0
+    found = found / np.where(money, everything["context"][:, 2], 1)
+    assert found.shape == money.shape and np.abs(found - np.concatenate(wanted)).max() <= 1e-5
+    assert np.abs(chances - outcomes_by_numpy(net, everything["boards"])).max() <= 1e-5
+
+
+def test_the_graph_takes_a_context(with_cube: Path) -> None:
+    ran = session(with_cube)
+    inputs = [(one.name, one.type, one.shape) for one in ran.get_inputs()]
+    outputs = [(one.name, one.type, one.shape) for one in ran.get_outputs()]
+    assert inputs[1:] == [("context", "tensor(float)", ["N", len(CONTEXT)])]
+    assert outputs[1:] == [("cubeful", "tensor(float)", ["N"])]
+    model = onnx.load(with_cube / "net.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    said = json.loads({entry.key: entry.value for entry in model.metadata_props}["nardy"])
+    assert said["context"] == list(CONTEXT)
+
+
+def test_the_cubes_reference_can_be_reproduced(with_cube: Path) -> None:
+    reference = json.loads((with_cube / "reference.json").read_text())
+    boards = np.array(reference["boards"], np.int8)
+    contexts = np.array(reference["contexts"], np.float32)
+    assert (
+        reference["context"]
+        == list(CONTEXT)
+        == json.loads((with_cube / "meta.json").read_text())["context"]
+    )
+    assert len({tuple(row) for row in contexts.tolist()}) == len(REFERENCE_SCORES)
+    shipped, head = Net.load(with_cube), CubeHead.load(with_cube)
+    cube, chances = learned(shipped, head), shipped.outcomes(boards)
+    for i, expected in enumerate(reference["cubeful"]):
+        score = REFERENCE_SCORES[i % len(REFERENCE_SCORES)]
+        assert context_of(score).tolist() == contexts[i].tolist()
+        row = slice(i, i + 1)
+        found = cube(boards[row], chances[row], score).no_double[0]
+        assert found == pytest.approx(expected, abs=1e-5)
+    _, by_graph = session(with_cube).run(None, {"boards": boards, "context": contexts})
+    assert np.abs(by_graph - np.array(reference["cubeful"])).max() <= 1e-5
+
+
+def test_the_command_puts_a_cube_beside_a_net(
+    folder: Path, head: CubeHead, with_cube: Path, tmp_path: Path, capsys: Any
+) -> None:
+    learnt = tmp_path / "learnt"
+    shutil.copytree(folder, learnt)
+    write_tensors(learnt / FILE, head.tensors())
+    assert main([f"from={folder}", f"cube={learnt}", f"to={tmp_path / 'a'}"]) == 0
+    said = capsys.readouterr()
+    assert "with its cube" in said.out and not said.err
+    assert main([f"from={learnt}", f"to={tmp_path / 'b'}"]) == 0
+    for made in ("a", "b"):
+        for name in (FILE, "net.onnx", "reference.json"):
+            assert (tmp_path / made / name).read_bytes() == (with_cube / name).read_bytes()
+    assert main([f"from={folder}", f"cube={folder}", f"to={tmp_path / 'c'}"]) == 2
+    assert "no cube head in" in capsys.readouterr().err
+
+
+def test_a_cube_of_another_net_is_told_or_refused(
+    folder: Path, head: CubeHead, tmp_path: Path, capsys: Any
+) -> None:
+    for name, width in (("near", 40), ("far", 9)):
+        (tmp_path / name).mkdir()
+        other = make_net(width)
+        write_net(tmp_path / name, other, {})
+        write_tensors(tmp_path / name / FILE, make_head(other).tensors())
+    assert main([f"from={folder}", f"cube={tmp_path / 'near'}", f"to={tmp_path / 'a'}"]) == 0
+    assert "learnt with another net" in capsys.readouterr().err
+    assert main([f"from={folder}", f"cube={tmp_path / 'far'}", f"to={tmp_path / 'b'}"]) == 2
+    assert "sees 9 units" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "far", "near"]
+
+
+def test_half_precision_rounds_the_cube_too(net: Net, head: CubeHead, tmp_path: Path) -> None:
+    export(net, {}, tmp_path / "half", "float16", head=head)
+    shipped, found = Net.load(tmp_path / "half"), CubeHead.load(tmp_path / "half")
+    assert found.seen.dtype == np.float32
+    assert (found.seen == head.seen.astype(np.float16)).all()
+    reference = json.loads((tmp_path / "half" / "reference.json").read_text())
+    boards = np.array(reference["boards"], np.int8)
+    value = learned(shipped, found)(boards[:1], shipped.outcomes(boards[:1]), Score()).no_double
+    assert value[0] == pytest.approx(reference["cubeful"][0], abs=1e-5)
 
 
 # ---------------------------------------------------------------- the command line

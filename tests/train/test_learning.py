@@ -111,6 +111,26 @@ def test_the_loss_is_the_mean_cross_entropy(phases: int) -> None:
     assert learner.learn(sample, rng, lambda: 1e-2).loss == pytest.approx(expected, abs=1e-5)
 
 
+def test_the_error_of_equity_is_learnt_besides() -> None:
+    """A step is that of the whole loss, written out; what is told stays the cross-entropy."""
+    sample, learner, points = sample_of(200), new_learner(200), torch.tensor(SHORT.outcomes).float()
+    learner.learn(sample, np.random.default_rng(0), lambda: 1e-2)
+    twin = new_learner(200)
+    twin.network.load_state_dict(learner.network.state_dict())
+    order = np.argsort(phases_of(sample.boards, 2), kind="stable")
+    counts = np.bincount(phases_of(sample.boards, 2), minlength=2).tolist()
+    logits = twin.network(torch.from_numpy(encode(sample.boards[order], 15)), counts)
+    wanted = torch.from_numpy(sample.targets[order])
+    errors = (torch.softmax(logits, 1) - wanted) @ points
+    entropy = -(torch.log_softmax(logits, 1) * wanted).sum(1).mean()
+    (entropy + 7 * (errors**2).mean()).backward()
+    learner.weigh_equity(7, SHORT.outcomes)
+    told = learner.learn(sample, np.random.default_rng(0), lambda: 0.0).loss
+    assert told == pytest.approx(entropy.item(), abs=1e-5)
+    for mine, theirs in zip(learner.network.parameters(), twin.network.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, theirs.grad, atol=1e-5, rtol=1e-3)
+
+
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
 def test_what_can_be_learnt_is_learnt(precision: torch.dtype) -> None:
     sample, learner = sample_of(1000), new_learner(100, precision=precision)

@@ -143,12 +143,6 @@ def test_one_roll_runs_learn_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert done.tally.positions > 0 and trainer.learner.steps > 0
 
 
-def test_last_roll_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments("variant=long", "variant.last_roll=second_player")) == 2
-    said = capsys.readouterr().err
-    assert "last_roll='second_player'" in said and said.strip().count("\n") == 0
-
-
 def test_options_reach_the_variant() -> None:
     overrides = [f"variant.{name}={value}" for name, value in OPTIONS.items()]
     config = parse("train", Config, ["variant=long", *overrides])

@@ -12,14 +12,15 @@ from random_nets import make_net
 
 from nardy.net.net import Evaluator, Net, outcomes_by_numpy
 from nardy.play.look import Look
-from nardy.rules.batch import Workspace
+from nardy.rules.batch import Workspace, afterstates
 from nardy.rules.board import flip, make_board
+from nardy.rules.dice import ROLLS
 from nardy.rules.variants import variant
 from train import checkpoint
 from train.config import Config, parse
 from train.export import reference_positions
 from train.loop import run
-from train.targets import one_roll
+from train.targets import one_roll, pruned
 from train.trainer import PATIENCE, Trainer
 
 GAME = variant("short")
@@ -182,10 +183,22 @@ def test_a_cheap_look_leaves_out_few_that_matter() -> None:
     points = np.array(GAME.outcomes)
     whole = one_roll(Evaluator(net), boards, GAME, Workspace()) @ points
     for most in (1, 3, 1000):
-        prune = partial(Look(net).few, most=most)
+        prune = partial(pruned, Look(net), most=most)
         found = one_roll(Evaluator(net), boards, GAME, Workspace(), prune=prune) @ points
         assert (found <= whole + 1e-5).all()  # a reply that is left out cannot be the best one
         assert np.abs(found - whole).mean() < {1: 0.2, 3: 0.05, 1000: 1e-6}[most]
+
+
+def test_in_a_race_every_reply_is_priced() -> None:
+    """One that saves a backgammon is worth a point, of which a slope may tell nothing."""
+    net = make_net(16, seed=3)
+    saved = make_board({22: 1, 19: 1, 17: 1, 16: 1, 12: 1, 6: 3, 5: 3, 4: 2, 2: 2}, {1: 1})
+    boards = np.stack([saved, make_board({24: 2, 6: 13}, {24: 2, 6: 13})])
+    results = afterstates(np.repeat(boards, 21, 0), np.tile(ROLLS, (2, 1)), GAME)
+    left = pruned(Look(net), boards, results, most=2)
+    race, contact = results.offsets[21], results.offsets[42]
+    assert left.offsets[21] == race and (left.boards[:race] == results.boards[:race]).all()
+    assert left.offsets[42] - left.offsets[21] <= 21 * 2 < contact - race
 
 
 @pytest.mark.parametrize(

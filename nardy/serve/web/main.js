@@ -101,9 +101,9 @@ function draw() {
   const shown = review?.at ? reviewView(rules, review.at) : tableView(table, selected);
   board.render(shown);
   drawPlayers(table, shown);
-  drawBar(table, settings.bar);
-  drawActions();
+  drawBar(table, settings.bar && !review?.at);
   drawHints(table, hints);
+  drawActions();
   drawLog(game);
   drawReview(rules, review, showError);
   $("what").textContent = whatIsPlayed(state);
@@ -134,7 +134,13 @@ function drawActions() {
   const focused = document.activeElement;
   keepsFocus = $("actions").contains(focused) || (keepsFocus && focused === document.body);
   $("actions").replaceChildren(...buttons.filter(Boolean).map(button));
-  if (keepsFocus) $("actions").firstChild?.focus();
+  if (keepsFocus) nextButton()?.focus();
+}
+
+/** Where the keyboard goes on: never to resigning by itself. */
+function nextButton() {
+  const next = $("actions").querySelector("button:not([data-action=resign])");
+  return next ?? (hints && $("hint-list").querySelector("button"));
 }
 
 function moveActions() {

@@ -5,7 +5,7 @@
 
 import { equity } from "./bot.js";
 import { mix } from "./dice.js";
-import { Turn, turnBoard, won } from "./rules.js";
+import { Turn, onBoard, turnBoard, won } from "./rules.js";
 
 let runtime = null;
 const sessions = new Map();
@@ -16,7 +16,7 @@ export function onnxBot(noise) {
     rank: (asked) => rank(asked, noise[asked.level] ?? 0),
     async position({ game, board }) {
       const [chances] = await outcomes(game, [board]);
-      return { chances, cube: null };
+      return { chances: possible(chances, board, game), cube: null };
     },
   };
 }
@@ -29,11 +29,22 @@ async function rank({ game, board, dice }, noise) {
     const points = won(after, game);
     const chances = points
       ? game.outcomes.map((outcome) => Number(outcome === points))
-      : [...theirs[n]].reverse();
+      : possible([...theirs[n]].reverse(), after, game);
     const value = equity(chances, game);
     return { board: after, equity: value, chances, seen: value + noise * error(after) };
   });
   return plays.sort((a, b) => b.seen - a.seen);
+}
+
+/** The chances without gammons against who has borne a checker off; see nardy.play.possible. */
+function possible(chances, board, { outcomes, checkers, family }) {
+  const [mine, theirs] = [board, turnBoard(board, family)].map(onBoard);
+  const left = outcomes.map(() => 0);
+  outcomes.forEach((points, k) => {
+    const loserOff = (points > 0 ? theirs : mine) < checkers;
+    left[loserOff ? outcomes.indexOf(Math.sign(points)) : k] += chances[k];
+  });
+  return left;
 }
 
 /** A normal error that depends on the board alone (Box and Muller's transform). */
@@ -48,10 +59,20 @@ async function outcomes(game, boards) {
   const session = await sessionOf(game);
   const cells = Int8Array.from(boards.flat());
   const input = new runtime.Tensor("int8", cells, [boards.length, 26]);
-  const found = await session.run({ [session.inputNames[0]]: input });
-  const values = Array.from(found[session.outputNames[0]].data);
+  const feeds = { boards: input };
+  if (session.inputNames.includes("context")) feeds.context = moneyContext(boards.length);
+  const found = await session.run(feeds, ["outcomes"]);
+  const values = Array.from(found.outcomes.data);
   const k = game.outcomes.length;
   return boards.map((_, n) => values.slice(n * k, (n + 1) * k));
+}
+
+/** What a net that has learnt the cube asks for, its chances hanging on none of it: money, and a
+ * cube of 1 in the middle (nardy.play.cube_head.context_of). */
+function moneyContext(count) {
+  const context = new Float32Array(7 * count);
+  for (let n = 0; n < count; n++) context[7 * n + 2] = 1;
+  return new runtime.Tensor("float32", context, [count, 7]);
 }
 
 async function sessionOf(game) {

@@ -22,7 +22,7 @@ export function drawPlayers(table, { cells }) {
   }
 }
 
-/** The chances of the turn, if they are known and wanted. */
+/** The chances of the turn, if they are known and wanted; of no other position. */
 export function drawBar(table, wanted) {
   const { chances } = table.game;
   const bar = $("bar");

@@ -189,7 +189,10 @@ export class Table {
     const undoubled = game.couldDouble;
     game.log.push({ kind: "move", who: mover, board, dice, result, move, match, undoubled });
     const multiple = won(result, this.rules);
-    if (multiple) return this.#end(mover, multiple, null);
+    if (multiple) {
+      game.board = result;
+      return this.#end(mover, multiple, null);
+    }
     game.board = turnBoard(result, this.rules.family);
     game.mover = other(mover);
     Object.assign(game, { dice: null, hops: [], chances: null, couldDouble: false });

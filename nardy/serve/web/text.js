@@ -9,6 +9,7 @@ const plural = (language, forms) => {
   return (n) => `${n} ${forms[rules.select(n)] ?? forms.other}`;
 };
 const enPoints = plural("en", { one: "point", other: "points" });
+const enPips = plural("en", { one: "pip", other: "pips" });
 const enCheckers = plural("en", { one: "checker", other: "checkers" });
 const ruPoints = plural("ru", { one: "очко", few: "очка", many: "очков", other: "очка" });
 const ruCheckers = plural("ru", { one: "шашка", few: "шашки", many: "шашек", other: "шашки" });
@@ -55,7 +56,7 @@ const EN = {
   score: "Score",
   to: ({ n }) => (n ? `match to ${n}` : "for points"),
   crawford: "Crawford game: no cube",
-  pips: ({ n }) => `${n} pips`,
+  pips: ({ n }) => enPips(n),
   cubeAt: ({ n, owner }) => `Cube on ${n}, ${owner}`,
   cubeCentre: "in the middle",
   cubeYou: "yours",
@@ -126,7 +127,7 @@ const EN = {
     "R rolls, U takes back, D is done, H asks for a hint.",
   help: "Keys",
   board: "Board",
-  language: "Язык: русский",
+  language: "Русский",
 };
 
 const RU = {
@@ -242,7 +243,7 @@ const RU = {
     "R — бросить, U — вернуть, D — готово, H — подсказка.",
   help: "Клавиши",
   board: "Доска",
-  language: "Language: English",
+  language: "English",
 };
 
 const TEXTS = { en: EN, ru: RU };

@@ -14,7 +14,7 @@ export function tableView(table, selected) {
     targets: selected === null ? [] : [...table.targets(selected).keys()],
     recent: recentCells(table),
     dice: diceView(table),
-    cube: state.match.doubling && !state.match.crawford ? cubeView(state.match, game) : null,
+    cube: hasCube(state.match) ? cubeView(state.match, game) : null,
   };
 }
 
@@ -52,6 +52,9 @@ function diceView(table) {
     return { value, used: at < 0, who: mover, place, of: all.length };
   });
 }
+
+/** Whether there is anything to double in this game (K17). */
+const hasCube = ({ doubling, crawford, length }) => doubling && !crawford && length !== 1;
 
 function cubeView(match, { phase }) {
   if (phase === "doubled") return { value: 2 * match.cube, owner: null };

@@ -1,0 +1,78 @@
+"""A run that learns from what other runs remember."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_one_roll import TOY
+
+from train import checkpoint
+from train.config import Config, parse
+from train.followed import Followed, draw
+from train.loop import run
+from train.trainer import FOLLOWED_STEPS, Trainer
+
+PRICED = [*TOY, "algo=one_roll", "algo.memory=500", "algo.reuse=2", "net.pairs=0", "algo.average=0"]
+
+
+def known(sample) -> set[tuple[bytes, bytes]]:
+    return {(b.tobytes(), t.tobytes()) for b, t in zip(sample.boards, sample.targets, strict=True)}
+
+
+def test_a_run_learns_from_what_others_remember(tmp_path: Path) -> None:
+    for name, seed in (("one", 1), ("two", 2)):
+        run(parse("train", Config, [*PRICED, "games=6", f"seed={seed}"]), tmp_path / name)
+    runs = [Followed(tmp_path / name, 6) for name in ("one", "two")]
+    for there in runs:
+        assert len(there) == len(there.all().boards) > 100 and there.games >= 6
+    drawn = draw(runs, 20_000, np.random.default_rng(1))
+    assert known(drawn) == known(runs[0].all()) | known(runs[1].all())
+    shares = [len(known(there.all()) & known(drawn)) for there in runs]
+    assert min(shares) > 0
+    trainer = Trainer(
+        parse("train", Config, [*PRICED, f"follow=[{tmp_path / 'one'},{tmp_path / 'two'}]"])
+    )
+    before = trainer.net().table.copy()
+    with ThreadPoolExecutor(1) as pool:
+        done = trainer.round(pool)
+    assert done.fit.steps == FOLLOWED_STEPS and done.tally.turns == 0
+    assert trainer.games == sum(there.games for there in runs)
+    assert not (trainer.net().table == before).all()
+
+
+def test_positions_are_seen_once_a_checkpoint_knows_them(tmp_path: Path) -> None:
+    config = parse("train", Config, [*PRICED, "games=6"])
+    run(config, tmp_path / "one")
+    there = Followed(tmp_path / "one", 6)
+    few = len(there)
+    config.resume, config.games = "auto", 14
+    run(config, tmp_path / "one")
+    assert len(there) > few  # the newer checkpoint's
+    assert known(there.draw(100, np.random.default_rng(1))) <= known(there.all())
+
+
+def test_what_may_be_overwritten_meanwhile_is_not_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("train.memory.SLACK", 800)
+    monkeypatch.setattr("train.followed.SLACK", 800)
+    monkeypatch.setattr("train.memory.CLAIM", 16)
+    monkeypatch.setattr("train.followed.CLAIM", 16)
+    config = parse("train", Config, [*PRICED, "games=60"])
+    run(config, tmp_path / "one")
+    there = Followed(tmp_path / "one", 6)
+    added = checkpoint.load(tmp_path / "one")[2]["memory.added"][0]
+    assert added > 1300 and 500 <= len(there) <= 1300 - 16
+    assert (there.all().boards != 0).any(1).all()
+
+
+def test_a_run_that_remembers_nothing_cannot_be_followed(tmp_path: Path) -> None:
+    run(parse("train", Config, [*TOY, "games=4"]), tmp_path / "one")
+    with pytest.raises(ValueError, match="remembers no positions"):
+        run(parse("train", Config, [*PRICED, f"follow=[{tmp_path / 'one'}]"]), tmp_path / "two")
+    run(parse("train", Config, [*PRICED, "games=4"]), tmp_path / "three")
+    (tmp_path / "three" / "memory-0.bin").unlink()
+    with pytest.raises(ValueError, match=r"memory-0\.bin' holds no positions"):
+        Followed(tmp_path / "three", 6)
+    assert not (tmp_path / "two").exists()
