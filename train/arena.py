@@ -17,7 +17,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,17 +25,16 @@ from typing import Any
 # games are spread over threads here; a BLAS that starts more of its own slows all of them
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from nardy.match.score import Score, match_score
+from nardy.match.score import Score
 from nardy.net.weights import write_whole
 from nardy.notation.matfile import write_mat, write_match
 from nardy.rules.variants import Variant, variant
 from train import ratings
 from train.config import VariantConfig, about, help_text, parse
-from train.cube_match import play_cube_match
-from train.cube_players import CubePlayer, NetCube, cube_player
-from train.cube_result import CubeJudge, cube_dict, cube_record, cube_report
+from train.cube_arena import cube_match, start_of
+from train.cube_result import cube_dict, cube_record, cube_report
 from train.luck import LuckJudge, NetRolls
-from train.match import MatchResult, play_match
+from train.match import How, MatchResult, play_match
 from train.peers import NotInstalledError
 from train.players import NAMES, NetPlayer, Player, load_net, player
 from train.solved import TableRolls, exact_player
@@ -47,6 +46,8 @@ EXAMPLES = (
     "python -m train.arena players=[runs/one,runs/two,gnubg-nn] pairs=500 plot=ratings.png",
     "python -m train.arena a=runs/one b=gnubg cube=money pairs=1000 luck=true",
     "python -m train.arena a=runs/one b=gnubg length=7 pairs=300 luck=true",
+    "python -m train.arena a=runs/cube b=runs/cube:formula cube=money pairs=15000 luck_looks=3 "
+    "luck=true",
 )
 
 SAVED_GAMES = 100
@@ -65,6 +66,9 @@ class ArenaConfig:
     variant: VariantConfig = about("the game", VariantConfig)
     cube: str = about("off, or money: nets by the formula, gnubg and bgsage by their cube", "off")
     jacoby: bool = about("with cube=money: gammons count once the cube has been turned", False)
+    beavers: bool = about("with cube=money: who takes may double at once and keep the cube", False)
+    auto_doubles: int = about("with cube=money: how often equal opening dice may double", 0)
+    stake_cap: int | None = about("with cube=money: 3 or 10 points that a game may cost", None)
     length: int | None = about("matches to so many points, with the cube and Crawford", None)
     ply: int = about("how many plies players look ahead, 0 to 2", 0)
     a_ply: int | None = about("and a, where it is another number", None)
@@ -73,6 +77,7 @@ class ArenaConfig:
     until: float | None = about("points: stop when the 95 % interval is ± this", None)
     seconds: float | None = about("start no game after so long", None)
     luck: bool = about("take the luck of the dice out, at 21 evaluations for one", False)
+    luck_looks: int | None = about("replies to a roll that tell luck, by a cheap look; all", None)
     judge: str | None = about("who tells luck: a net, by default the first to play, or exact", None)
     tables: bool = about("nets use the bear-off tables, as nardy play does", False)
     seed: int = about("of the dice, and of random players", 0)
@@ -160,7 +165,7 @@ def run(config: ArenaConfig) -> None:
     """
     for name in ("json", "mat", "plot"):
         check_writable(name, getattr(config, name))
-    start = _start(config)
+    start = start_of(config)
     if config.players:
         if start is not None:
             raise ValueError("a round robin, players=[…], is played without the cube")
@@ -170,19 +175,6 @@ def run(config: ArenaConfig) -> None:
         _run_cube_match(config, start)
     else:
         _run_match(config)
-
-
-def _start(config: ArenaConfig) -> Score | None:
-    """What each unit is played for; None without the cube."""
-    if config.cube not in ("off", "money"):
-        raise ValueError(f"cube must be off or money, not {config.cube!r}")
-    if config.length is not None:
-        if config.cube == "money":
-            raise ValueError(f"length={config.length} is for a match, cube=money for money play")
-        return match_score(config.length)
-    if config.jacoby and config.cube == "off":
-        raise ValueError("jacoby=true needs cube=money")
-    return Score(jacoby=config.jacoby) if config.cube == "money" else None
 
 
 def _check_two(config: ArenaConfig) -> None:
@@ -195,50 +187,16 @@ def _check_two(config: ArenaConfig) -> None:
 
 def _run_cube_match(config: ArenaConfig, start: Score) -> None:
     game = config.variant.make()
-    plies = (config.ply if ply is None else ply for ply in (config.a_ply, config.b_ply))
-    a, b = (
-        cube_player(str(name), game, ply, config.tables, start.jacoby)
-        for name, ply in zip((config.a, config.b), plies, strict=True)
-    )
-    threads = cores() if config.threads is None else config.threads
     with progress_bar(2 * max(config.pairs, 0), "game" if start.money else "match") as bar:
-        result = play_cube_match(
-            a,
-            b,
-            game,
-            start,
-            config.pairs,
-            config.seed,
-            config.batch,
-            threads,
-            finished=bar.update,
-            judge=_cube_judge(config, game, (a, b)),
-            until=config.until,
-            seconds=config.seconds,
-            # a .mat file holds one match, or a session
-            save=0 if config.mat is None else SAVED_GAMES if start.money else 1,
-        )
+        how = _how(config, bar.update)
+        if config.mat is not None:  # a .mat file holds one match, or a session
+            how["save"] = SAVED_GAMES if start.money else 1
+        result = cube_match(config, game, start, how)
     print(cube_report(result))
     if config.json is not None:
         _write_json(config.json, cube_dict(result))
     if config.mat is not None:
         write_whole(config.mat, write_match(cube_record(result, game)).encode())
-
-
-def _cube_judge(
-    config: ArenaConfig, game: Variant, players: Sequence[CubePlayer]
-) -> CubeJudge | None:
-    """As _judge, of a net."""
-    if config.judge in NAMES:
-        raise ValueError(f"judge={config.judge!r} is not a net: with the cube a net tells luck")
-    if config.judge is not None:
-        return CubeJudge(NetRolls(load_net(config.judge, game)), config.judge)
-    if not config.luck:
-        return None
-    for one in players:
-        if isinstance(one, NetCube):
-            return CubeJudge(NetRolls(one.net), one.net_name)
-    raise ValueError("luck=true needs a net to tell it, and none plays: name one, judge=…")
 
 
 def _run_match(config: ArenaConfig) -> None:
@@ -314,34 +272,33 @@ def _judge(config: ArenaConfig, game: Variant, players: Sequence[Player]) -> Luc
     if config.judge in NAMES:
         raise ValueError(f"judge={config.judge!r} is neither a net nor exact")
     if config.judge is not None:
-        return LuckJudge(NetRolls(load_net(config.judge, game)), config.judge)
+        return LuckJudge(NetRolls(load_net(config.judge, game), config.luck_looks), config.judge)
     if not config.luck:
         return None
     for one in players:
         if isinstance(one, NetPlayer):
-            return LuckJudge(NetRolls(one.net), one.net_name)
+            return LuckJudge(NetRolls(one.net, config.luck_looks), one.net_name)
     raise ValueError("luck=true needs a net to tell it, and none plays: name one, judge=…")
 
 
 def _match(
     config: ArenaConfig, game: Variant, a: Player, b: Player, seed: int, judge: LuckJudge | None
 ) -> MatchResult:
-    threads = cores() if config.threads is None else config.threads
     with progress_bar(2 * max(config.pairs, 0)) as bar:
-        return play_match(
-            a,
-            b,
-            game,
-            config.pairs,
-            seed,
-            config.batch,
-            threads,
-            finished=bar.update,
-            judge=judge,
-            until=config.until,
-            seconds=config.seconds,
-            save=SAVED_GAMES if config.mat is not None else 0,
-        )
+        how = _how(config, bar.update)
+        how["save"] = SAVED_GAMES if config.mat is not None else 0
+        return play_match(a, b, game, config.pairs, seed, judge=judge, **how)
+
+
+def _how(config: ArenaConfig, finished: Callable[[int], Any]) -> How:
+    threads = cores() if config.threads is None else config.threads
+    return How(
+        batch=config.batch,
+        threads=threads,
+        finished=finished,
+        until=config.until,
+        seconds=config.seconds,
+    )
 
 
 def _write_json(path: str, values: dict[str, Any]) -> None:

@@ -8,29 +8,38 @@ seats swapped.
 A unit is one game for money, or one match, which goes on until somebody has his points. In money
 play a starts the first game of a pair and b its twin; in a match the opening dice tell who
 starts (K3), those of both players swapped in the twin. Nobody doubles before the first roll of a
-game. As in train.match the result depends on players, game, score and seed alone.
+game. As in train.match the result depends on players, game, score and seed alone; the last bits of
+luck on the batch too.
+
+Options of money play are those of the Score: Jacoby, beavers, a bound on losses (K18) and automatic
+doubles, which a game and its twin have alike.
 """
 
-import threading
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy.match.cube import double, refuse, take
+from nardy.match.cube import Offer, automatic_double, beaver, double, refuse, take
 from nardy.match.score import Score
 from nardy.notation.record import CubeAction, Deed, GameRecord, Roll
 from nardy.rules.batch import Workspace, afterstates
 from nardy.rules.board import Boards, flip, points_won, start_board
-from nardy.rules.dice import roll
+from nardy.rules.dice import random_words, roll
 from nardy.rules.variants import Variant
-from train.cube_players import CubePlayer
+from train import match
+from train.cube_players import BEAVER, PASS, CubePlayer, NetCube
 from train.cube_result import ENDINGS, CubeJudge, CubeResult, Rows
-from train.match import MAX_PLIES, STAGE, default_batch, play_stage
+from train.match import MAX_PLIES, How, Plan, Progress, batch_number, plan_of, play_stages
+
+BATCHES = (8192, 256, 32)
+"""As train.match.BATCHES, larger: what hangs on the score is asked once for each different one.
+Between nets alone; a peer is no faster for it."""
+
+_TIES = 5
+"""Stream of the random words that tell how often the opening dice were equal."""
 
 
 def play_cube_match(
@@ -40,44 +49,34 @@ def play_cube_match(
     start: Score,
     pairs: int,
     seed: int = 0,
-    batch: int | None = None,
-    threads: int = 1,
-    finished: Callable[[int], Any] | None = None,
     *,
     judge: CubeJudge | None = None,
-    until: float | None = None,
-    seconds: float | None = None,
-    save: int = 0,
+    **how: Unpack[How],
 ) -> CubeResult:
     """Play up to `pairs` pairs of units from the score `start`, which is the same for both sides.
 
-    The other arguments are those of train.match.play_match; `finished` is told of units, `until`
-    is in points or in the chance of winning a match, `save` counts units.
+    As train.match.play_match otherwise: `finished` is told of units, `until` is in points or in the
+    chance of winning a match, `save` counts units; the batch is by default one of BATCHES.
     Raises ValueError naming a number that is too small, or a game without the cube.
     """
     if game.cube != "on":
         raise ValueError(f"{game.name} is played without the cube")
-    batch = default_batch(a.ply, b.ply, judge is not None) if batch is None else batch
-    for name, value, least in (("pairs", pairs, 2), ("batch", batch, 1), ("threads", threads, 1)):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, not {value}")
-    for name, limit in (("until", until), ("seconds", seconds)):
-        if limit is not None and not limit > 0:
-            raise ValueError(f"{name} must be above 0, not {limit}")
-    table = _Table(game, start, seed, batch, pairs, judge is not None, save, finished, seconds)
+    batches = BATCHES if isinstance(a, NetCube) and isinstance(b, NetCube) else match.BATCHES
+    usual = batches[batch_number(a.ply, b.ply, judge is not None)]
+    plan = plan_of(pairs, seed, usual, how)
+    table = _Table(game, start, plan, judge is not None)
     crews = [
         _Crew((a.for_thread(), b.for_thread()), judge.for_thread() if judge else None)
-        for _ in range(min(threads, pairs))
+        for _ in range(plan.crews)
     ]
-    result = None
-    for first in range(0, pairs, pairs if until is None else STAGE):
-        last = pairs if until is None else min(first + STAGE, pairs)
-        play_stage(table.play, table.stop, crews, np.arange(first, last))
-        result = table.result(a, b, judge)
-        if table.late() or (until is not None and (result.adjusted or result).ci95 <= until):
-            break
-    assert result is not None
-    return result
+    return play_stages(
+        plan,
+        table.progress,
+        table.play,
+        crews,
+        lambda: table.result(a, b, judge),
+        lambda result: (result.adjusted or result).ci95,
+    )
 
 
 class _Crew(NamedTuple):
@@ -112,45 +111,27 @@ class _Games:
 class _Table:
     """What the threads share. Unit 2 * pair has a in the first seat, 2 * pair + 1 has b."""
 
-    def __init__(
-        self,
-        game: Variant,
-        start: Score,
-        seed: int,
-        batch: int,
-        pairs: int,
-        judged: bool,
-        save: int,
-        finished: Callable[[int], Any] | None,
-        seconds: float | None,
-    ) -> None:
-        self.game, self.start, self.seed, self.batch = game, start, seed, batch
+    def __init__(self, game: Variant, start: Score, plan: Plan, judged: bool) -> None:
+        self.game, self.start, self.seed, self.batch = game, start, plan.seed, plan.batch
+        units = 2 * plan.pairs
         # a thread writes the units that it plays
-        self.points, self.games = np.zeros((2, 2 * pairs), np.int64)
-        self.over = np.zeros(2 * pairs, np.bool_)
-        self.endings = np.zeros((2 * pairs, 2, len(ENDINGS)), np.int64)
-        self.luck = np.zeros(2 * pairs) if judged else None
-        self.records: list[list[GameRecord]] = [[] for _ in range(min(save, 2 * pairs))]
-        self.stop = threading.Event()
-        self._finished = finished
-        self._lock = threading.Lock()
-        self._began = time.perf_counter()
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self.points, self.games = np.zeros((2, units), np.int64)
+        self.over = np.zeros(units, np.bool_)
+        self.endings = np.zeros((units, 2, len(ENDINGS)), np.int64)
+        self.luck = np.zeros(units) if judged else None
+        self.records: list[list[GameRecord]] = [[] for _ in range(min(plan.save, units))]
+        self.progress = Progress(plan)
         self._most = max(2 * start.length - 1, 1)  # games in a unit: each pays a point or more
-
-    def late(self) -> bool:
-        """Whether time is up."""
-        return self._deadline is not None and time.monotonic() > self._deadline
 
     def play(self, crew: _Crew, pairs: Rows) -> None:
         """Play `pairs` in lock-step; the place of a finished unit is taken by the next one."""
         units = (2 * pairs[:, None] + np.arange(2)).ravel()
         live, waiting = self._open(units[: self.batch]), units[self.batch :]
         memory = Workspace()
-        while len(live.units) and not self.stop.is_set():
+        while len(live.units) and not self.progress.stop.is_set():
             won, multiples = self._turn(crew, live, memory)
             done = self._settle(live, won, multiples)
-            if self.late():  # no new pair, but the twin of a unit that was begun
+            if self.progress.late():  # no new pair, but the twin of a unit that was begun
                 waiting = waiting[: int(len(waiting) > 0 and waiting[0] % 2)]
             taken = np.flatnonzero(done)[: len(waiting)]
             if len(taken):
@@ -168,7 +149,6 @@ class _Table:
         if whole.sum() < 2:
             raise ValueError("no two pairs of games could be begun in these seconds")
         shape = (-1, 2)
-        speed = self.games.sum() / (time.perf_counter() - self._began)
         return CubeResult(
             a.name,
             b.name,
@@ -178,7 +158,7 @@ class _Table:
             self.points.reshape(shape)[whole],
             self.games.reshape(shape)[whole],
             self.endings[np.repeat(whole, 2)].sum(0),
-            float(speed),
+            self.progress.rate(self.games.sum()),
             a.ply,
             b.ply,
             None if judge is None else judge.name,
@@ -210,7 +190,22 @@ class _Table:
             self._note_start(self.records[live.units[i]])
 
     def _opening_scores(self, live: _Games, rows: Rows) -> list[Score]:
-        return [_turned(self.start) if live.seats[i] else self.start for i in rows.tolist()]
+        """What games are begun for: with automatic doubles for equal opening dice before (K3)."""
+        scores = []
+        for i in rows.tolist():
+            score = self.start
+            for _ in range(self._ties(live, i)):
+                score = automatic_double(score)
+            scores.append(_turned(score) if live.seats[i] else _shared(score))
+        return scores
+
+    def _ties(self, live: _Games, i: int) -> int:
+        """How often the opening dice were equal, up to what is allowed; the same in the twin."""
+        if not self.start.auto_doubles:
+            return 0
+        number = self._dice_number(live.units[i], live.numbers[i])
+        share = float(random_words(self.seed, number, 0, _TIES)) / 2.0**64
+        return sum(share < 6.0**-n for n in range(1, self.start.auto_doubles + 1))
 
     def _opening_dice(self, units: Rows, numbers: Rows) -> NDArray[np.uint8]:
         """uint8[B, 2], thrown by the player in the first seat and the other, never equal (K3)."""
@@ -269,16 +264,25 @@ class _Table:
             if not len(rows):
                 continue
             other = crew.players[1 - seat]
-            takes = other.takes(live.boards[rows], live.scores[rows].tolist())
-            for i, taken in zip(rows.tolist(), takes.tolist(), strict=True):
-                offer = double(live.scores[i])
-                self._note_cube(live, i, "double", offer.cube)
-                self._note_cube(live, i, "take" if taken else "drop", offer.cube)
-                if taken:
-                    live.scores[i] = take(offer)
-                else:
-                    won[i] = refuse(offer)
+            answers = other.answers(live.boards[rows], live.scores[rows].tolist())
+            for i, answer in zip(rows.tolist(), answers.tolist(), strict=True):
+                won[i] = self._answered(live, i, answer)
         return won
+
+    def _answered(self, live: _Games, i: int, answer: int) -> int:
+        """Points won by the double of the player on roll, 0 where it is taken. A beaver is taken:
+        nobody here passes one, or raccoons."""
+        offer, seat = double(live.scores[i]), int(live.seats[i])
+        self._note_cube(live, i, seat, "double", offer)
+        if answer == PASS:
+            self._note_cube(live, i, 1 - seat, "drop", offer)
+            return refuse(offer)
+        if answer == BEAVER:
+            offer = beaver(offer)
+            self._note_cube(live, i, 1 - seat, "beaver", offer)
+        self._note_cube(live, i, seat if offer.beavered else 1 - seat, "take", offer)
+        live.scores[i] = _shared(take(offer))
+        return 0
 
     def _settle(self, live: _Games, won: Rows, multiples: Rows) -> NDArray[np.bool_]:
         """Turn to the other player, or begin the next game of a match; bool[B], finished units."""
@@ -293,9 +297,7 @@ class _Table:
             done[i] = self._end_game(live, i, int(won[i]), int(multiples[i]))
         if done.any():
             self.over[live.units[done]] = True
-            if self._finished is not None:
-                with self._lock:
-                    self._finished(int(done.sum()))
+            self.progress.tell(int(done.sum()))
         return done
 
     def _end_game(self, live: _Games, i: int, points: int, multiple: int) -> bool:
@@ -314,7 +316,7 @@ class _Table:
             return True
         row = np.array([i])
         self._begin(live, row, live.units[row], live.numbers[row] + 1)
-        live.scores[i] = following if live.seats[i] == seat else _turned(following)
+        live.scores[i] = _shared(following) if live.seats[i] == seat else _turned(following)
         return False
 
     # ------------------------------------------------------------ games that are kept
@@ -346,20 +348,25 @@ class _Table:
             )
             self._note(int(live.units[i]), thrown)
 
-    def _note_cube(self, live: _Games, i: int, deed: Deed, offered: int) -> None:
+    def _note_cube(self, live: _Games, i: int, actor: int, deed: Deed, offer: Offer) -> None:
         if live.units[i] >= len(self.records):
             return
-        seat, score = int(live.seats[i]), live.scores[i]
-        actor = seat if deed == "double" else 1 - seat
-        owner, board = _owner(score, seat), live.boards[i].copy()
-        action = CubeAction(actor, deed, seat, board, score.cube, owner, offered)
+        seat, board = int(live.seats[i]), live.boards[i].copy()
+        owner = 1 - seat if offer.beavered else _owner(offer.score, seat)
+        action = CubeAction(actor, deed, seat, board, offer.cube // 2, owner, offer.cube)
         self._note(int(live.units[i]), action)
 
 
 @lru_cache(4096)
 def _turned(score: Score) -> Score:
-    """The score as the other player sees it."""
-    return score.flip()
+    """The score as the other player sees it, as `_shared`."""
+    return _shared(score.flip())
+
+
+@lru_cache(4096)
+def _shared(score: Score) -> Score:
+    """The one object that stands for all equal scores, so that players tell them apart quickly."""
+    return score
 
 
 def _owner(score: Score, seat: int) -> int | None:

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from nardy.match.score import Score
 from nardy.net.net import Floats, Net
 from nardy.play.bearoff import tables_for
-from nardy.play.cube_head import CubeHead, learned
-from nardy.play.cubeful import check_game, cube_choices, formula, near_equities
+from nardy.play.cube_head import CubeHead
+from nardy.play.cubeful import check_game
 from nardy.play.search import Search
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards
 from nardy.rules.variants import Variant
 from train.checkpoint import resolve
+from train.cube_worth import CubeWorth, stakes_of
 from train.players import PEERS, Rows, load_net
 
 Bools = NDArray[np.bool_]
@@ -30,6 +31,7 @@ Scores = Sequence[Score]
 """What each game is played for, in the view of the player on roll."""
 
 FORMULA = ":formula"
+PASS, TAKE, BEAVER = range(3)
 WITH_CUBE = ("gnubg", "bgsage")
 """Peers whose cube is asked."""
 
@@ -56,9 +58,11 @@ class CubePlayer(Protocol):
     def doubles(self, boards: Boards, scores: Scores) -> Bools:
         """bool[B]: whether it doubles before its roll. Asked only where it may (K16, K17)."""
 
-    def takes(self, boards: Boards, scores: Scores) -> Bools:
-        """bool[B]: whether it takes when it has been doubled. Boards and scores are those of the
-        player who doubled, the score as it was before."""
+    def answers(self, boards: Boards, scores: Scores) -> Rows:
+        """int64[B]: PASS, TAKE or, where the score has beavers, BEAVER, when it has been doubled.
+
+        Boards and scores are those of the player who doubled, the score as it was before.
+        """
 
     def for_thread(self) -> "CubePlayer":
         """The same player with memory of its own, for one more thread."""
@@ -82,33 +86,36 @@ class NetCube:
         check_game(net.variant)
         self.name = name if ply == 0 else f"{name}-{ply}ply"
         self.net_name, self.ply, self.net, self._tables = name, ply, net, tables
-        self._search = Search(net, ply, tables=tables_for(net.variant) if tables else None)
-        self._head, self._cube = head, formula if head is None else learned(net, head)
+        known = tables_for(net.variant) if tables else None
+        self._search = Search(net, ply, tables=known)
+        self.head, self._worth = head, CubeWorth(net, head, known)
 
     def choose(
         self, boards: Boards, dice: NDArray[np.uint8], results: Afterstates, scores: Scores
     ) -> Rows:
         """See CubePlayer.choose: the play of the highest cubeful equity, the first of equals."""
         owners = np.repeat(np.arange(len(boards)), np.diff(results.offsets))
+        kinds, stakes = stakes_of(scores)
 
         def worth(rows: Rows, chances: Floats) -> NDArray[np.float64]:
-            played = owners[rows]
-            asked = [scores[board] for board in played.tolist()]
-            return near_equities(results.boards[rows], chances, asked, played, self._cube)
+            of = owners[rows]
+            return self._worth.near(results.boards[rows], chances, of, kinds[of], stakes)
 
         return self._search.best(boards, results, worth)
 
     def doubles(self, boards: Boards, scores: Scores) -> Bools:
         """See CubePlayer.doubles."""
-        return cube_choices(boards, self._search.before_roll(boards), scores, self._cube)[0]
+        return self._worth.actions(boards, self._search.before_roll(boards), *stakes_of(scores))[0]
 
-    def takes(self, boards: Boards, scores: Scores) -> Bools:
-        """See CubePlayer.takes."""
-        return cube_choices(boards, self._search.before_roll(boards), scores, self._cube)[1]
+    def answers(self, boards: Boards, scores: Scores) -> Rows:
+        """See CubePlayer.answers."""
+        chances = self._search.before_roll(boards)
+        _, take, beaver = self._worth.actions(boards, chances, *stakes_of(scores))
+        return np.where(beaver, BEAVER, np.where(take, TAKE, PASS))
 
     def for_thread(self) -> "NetCube":
         """See CubePlayer.for_thread."""
-        return NetCube(self.net, self.net_name, self.ply, self._tables, self._head)
+        return NetCube(self.net, self.net_name, self.ply, self._tables, self.head)
 
 
 class PeerCube:
@@ -135,10 +142,10 @@ class PeerCube:
         stay, taken, passed = self._values(boards, scores)
         return np.minimum(taken, passed) >= stay
 
-    def takes(self, boards: Boards, scores: Scores) -> Bools:
-        """See CubePlayer.takes."""
+    def answers(self, boards: Boards, scores: Scores) -> Rows:
+        """See CubePlayer.answers: no beavers."""
         _, taken, passed = self._values(boards, scores)
-        return taken <= passed
+        return np.where(taken <= passed, TAKE, PASS)
 
     def for_thread(self) -> "PeerCube":
         """See CubePlayer.for_thread."""
@@ -177,18 +184,19 @@ def terms_of(scores: Scores) -> Terms:
 
 
 def cube_player(
-    name: str, game: Variant, ply: int = 0, tables: bool = False, jacoby: bool = False
+    name: str, game: Variant, ply: int = 0, tables: bool = False, start: Score | None = None
 ) -> CubePlayer:
     """The player called `name`: one of WITH_CUBE, or a path to a net; PATH:formula is that net
     with the formula's cube although it has learnt one.
 
-    ply, tables: as in train.players.player; jacoby: whether games are played with it.
-    Raises ValueError naming a player that has no cube, and as train.players.player does.
+    ply, tables: as in train.players.player; start: the score that games begin with, None for any
+    without options.
+    Raises ValueError naming a player that has no cube or does not know an option of `start`, and
+    as train.players.player does.
     """
     check_game(game)
     if name in WITH_CUBE:
-        if jacoby and name != "gnubg":
-            raise ValueError(f"jacoby=true is not for {name}: its cube here knows no Jacoby rule")
+        _check_options(name, start or Score())
         return PeerCube(PEERS[name](game, ply))
     if name in PEERS or name in ("random", "pips"):
         raise ValueError(f"{name!r} has no cube: with it play nets, {' and '.join(WITH_CUBE)}")
@@ -196,3 +204,12 @@ def cube_player(
     path = name.removesuffix(FORMULA)
     head = None if by_formula else CubeHead.load(resolve(path))
     return NetCube(load_net(path, game), name, ply, tables, head)
+
+
+def _check_options(name: str, start: Score) -> None:
+    """Raises ValueError for what a peer's cube, as it is asked here, does not know."""
+    for option in ("jacoby", "beavers", "auto_doubles", "stake_cap"):
+        value = getattr(start, option)
+        if value and (name, option) != ("gnubg", "jacoby"):
+            raise ValueError(f"{option}={str(value).lower()} is not for {name}, whose cube here "
+                             "does not know it")  # fmt: skip

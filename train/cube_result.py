@@ -15,13 +15,18 @@ from numpy.typing import NDArray
 
 from nardy.match.score import Score
 from nardy.notation.record import GameRecord, MatchRecord
-from nardy.play.cubeful import after_values
+from nardy.play.bearoff import tables_for
+from nardy.play.cube_head import CubeHead
 from nardy.rules.board import Boards
 from nardy.rules.variants import Variant
+from train.cube_worth import CubeWorth, stakes_of
 from train.luck import Adjusted, NetRolls, adjust, luck_of, mean_and_ci95
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+OPTIONS = ("jacoby", "beavers", "auto_doubles", "stake_cap")
+"""Of money play (train.arena): fields of a Score."""
 
 ENDINGS = ("wins", "gammons", "backgammons", "passes")
 """How a game was won; gammons and backgammons are wins too, each within the last."""
@@ -29,30 +34,34 @@ ENDINGS = ("wins", "gammons", "backgammons", "passes")
 
 class CubeJudge:
     """Tells the luck of rolls where the cube is in play: what a roll changes of a net's cubeful
-    value, by the formula, in points or in the chance of winning the match.
+    value, in points or in the chance of winning the match; by what the net has learnt of the cube,
+    else by the formula.
 
     That value is fixed by board, score and roll, so that luck has the mean zero at every roll,
-    whatever the net or the formula believes (see train.luck); it need not be the true one.
+    whatever the net believes (see train.luck); it need not be the true one.
     An object serves one thread.
     """
 
-    def __init__(self, rolls: NetRolls, name: str) -> None:
-        """name: what results call it."""
+    def __init__(self, rolls: NetRolls, name: str, head: CubeHead | None = None) -> None:
+        """name: what results call it; head: of the net of `rolls`."""
         self.name = name
-        self._rolls = rolls
+        self._rolls, self._head = rolls, head
+        self._worth = CubeWorth(rolls.net, head, tables_for(rolls.game))
 
     def luck(
         self, boards: Boards, dice: NDArray[np.uint8], plies: Rows, scores: Sequence[Score]
     ) -> Floats:
         """float64[B], as LuckJudge.luck, at the scores of the players on roll."""
         results, chances = self._rolls.chances(boards)
-        asked = [score for score in scores for _ in range(results.shape[1])]
-        values = after_values(results.reshape(-1, 26), chances.reshape(len(asked), -1), asked)
+        kinds, stakes = stakes_of(scores)
+        asked = np.repeat(kinds, results.shape[1])
+        flat = results.reshape(-1, 26), chances.reshape(len(asked), -1)
+        values = self._worth.after(*flat, asked, stakes)
         return luck_of(values.reshape(results.shape[:2]), dice, plies, self._rolls.game)
 
     def for_thread(self) -> "CubeJudge":
         """The same judge with memory of its own, for one more thread."""
-        return CubeJudge(self._rolls.for_thread(), self.name)
+        return CubeJudge(self._rolls.for_thread(), self.name, self._head)
 
 
 @dataclass(frozen=True)
@@ -125,7 +134,7 @@ def cube_report(result: CubeResult) -> str:
     def shown(mean: float, ci95: float) -> str:
         return f"{mean:+.4f} ± {ci95:.4f}" if money else f"{mean:.2%} ± {ci95:.2%}"
 
-    kind = "money with the cube" + ", Jacoby" * result.start.jacoby
+    kind = ", ".join(["money with the cube", *_options(result.start)])
     lines = [
         f"{shown(result.mean, result.ci95)} {what} "
         f"(95 %, {result.pairs} pairs of {result.variant}{f', {kind}' if money else ''})"
@@ -142,9 +151,19 @@ def cube_report(result: CubeResult) -> str:
     return "\n".join([*lines, f"{result.games_per_s:.1f} games/s"])
 
 
+def _options(start: Score) -> list[str]:
+    """The options of money play that are on."""
+    words = ["Jacoby"] * start.jacoby + ["beavers"] * start.beavers
+    if start.auto_doubles:
+        words.append(f"{start.auto_doubles} automatic doubles")
+    if start.stake_cap is not None:
+        words.append(f"no more than {start.stake_cap} points a game")
+    return words
+
+
 def cube_dict(result: CubeResult) -> dict[str, Any]:
     """The result for JSON: the keys of train.arena.as_dict and, beside them, length (0 for money),
-    jacoby, mwc (a's share of the matches; null for money), passes and games.
+    OPTIONS, mwc (a's share of the matches; null for money), passes and games.
 
     In a match ci95 and adjusted are of mwc, and ppg has no interval.
     """
@@ -157,7 +176,7 @@ def cube_dict(result: CubeResult) -> dict[str, Any]:
         "a_ply": result.a_ply,
         "b_ply": result.b_ply,
         "cube": "money" if money else "match",
-        "jacoby": result.start.jacoby,
+        **{name: getattr(result.start, name) for name in OPTIONS},
         "length": result.start.length,
         "pairs": result.pairs,
         "games": int(result.games.sum()),
@@ -188,4 +207,11 @@ def cube_record(result: CubeResult, game: Variant) -> MatchRecord:
             games.append(replace(played, score=(points[0], points[1])))
             if played.winner is not None:
                 points[played.winner] += played.points
-    return MatchRecord((result.a, result.b), start.length, game, games, jacoby=start.jacoby)
+    return MatchRecord(
+        (result.a, result.b),
+        start.length,
+        game,
+        games,
+        jacoby=start.jacoby,
+        beavers=start.beavers,
+    )

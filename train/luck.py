@@ -27,6 +27,9 @@ from nardy.rules.variants import Variant
 FEWEST_PAIRS = 50
 """A half with fewer pairs is too few to fit c to: then c = 1, which a perfect judge would have."""
 
+CHUNK = 256
+"""Boards of which all replies to all rolls are held at a time: some hundred thousand."""
+
 _UNEQUAL = ROLLS[:, 0] != ROLLS[:, 1]
 OPENING_CHANCES: NDArray[np.float64] = _UNEQUAL / _UNEQUAL.sum()
 """float64[21], the chance of each of ROLLS where the opening is no double (K3)."""
@@ -54,26 +57,35 @@ class RollValues(Protocol):
 class NetRolls:
     """A net at 0-ply, with the bear-off tables where they reach."""
 
-    def __init__(self, net: Net) -> None:
+    def __init__(self, net: Net, most: int | None = None) -> None:
+        """most: replies to a roll that are priced, by a cheap look (nardy.play.look): the luck is
+        still that of the roll alone, told a little worse in a third of the time. None: all."""
         self.net = net
         self.game = net.variant
+        self.most = most
         self._search = Search(net, 0, tables=tables_for(self.game))
 
     def values(self, boards: Boards) -> NDArray[Any]:
         """See RollValues."""
-        replies = self._search.replies(boards)
+        replies = self._search.replies(boards, self.most)
         return self._search.static_values(replies.reshape(-1, 26)).reshape(len(boards), -1)
 
     def chances(self, boards: Boards) -> tuple[Boards, NDArray[Any]]:
         """int8[B, 21, 26], where the player on roll goes with each of dice.ROLLS, and his chances
-        there, float32[B, 21, K]."""
-        replies = self._search.replies(boards)
-        chances = self._search.chances(replies.reshape(-1, 26), 0)
-        return replies, chances.reshape(*replies.shape[:2], -1)
+        there, float32[B, 21, K]; last bits depend on the batch."""
+        replies = np.empty((len(boards), len(ROLLS), 26), np.int8)
+        chances = np.empty((*replies.shape[:2], len(self.game.outcomes)), np.float32)
+        for begin in range(0, len(boards), CHUNK):
+            part = slice(begin, begin + CHUNK)
+            parents, results = self._search.every_roll(boards[part], self.most)
+            best, theirs = self._search.choose(parents, results)
+            replies[part] = results.boards[best].reshape(-1, len(ROLLS), 26)
+            chances[part] = theirs.reshape(-1, *chances.shape[1:])
+        return replies, chances
 
     def for_thread(self) -> "NetRolls":
         """See RollValues."""
-        return NetRolls(self.net)
+        return NetRolls(self.net, self.most)
 
 
 class LuckJudge:

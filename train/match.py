@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ STAGE = 500
 """Pairs between two looks at the interval, in a match that ends when it is narrow enough."""
 
 UNPLAYED = -128
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -91,55 +93,131 @@ class MatchResult:
         return float(reached.mean())
 
 
+class How(TypedDict, total=False):
+    """What may be said of how a match is played, besides its seed; see Plan."""
+
+    batch: int | None
+    threads: int
+    finished: Callable[[int], Any] | None
+    until: float | None
+    seconds: float | None
+    save: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many pairs are played, and how.
+
+    batch: games in progress at a time in each thread. finished: called with a number of games (in
+    match play: of matches) that have just ended, by one thread at a time.
+    until: stop as soon as, after a multiple of STAGE pairs, half the width of the 95 % interval
+    (the adjusted one with a judge) is no larger, in the unit of the result.
+    seconds: start no pair later than this; those begun are finished, so their length has no say
+    in whether they count. save: how many games, or matches, to keep, move by move.
+    Raises ValueError naming a number that is too small.
+    """
+
+    pairs: int
+    seed: int
+    batch: int
+    threads: int = 1
+    finished: Callable[[int], Any] | None = None
+    until: float | None = None
+    seconds: float | None = None
+    save: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("pairs", 2), ("batch", 1), ("threads", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        for name in ("until", "seconds"):
+            limit = getattr(self, name)
+            if limit is not None and not limit > 0:
+                raise ValueError(f"{name} must be above 0, not {limit}")
+
+    @property
+    def crews(self) -> int:
+        """How many threads have something to do."""
+        return min(self.threads, self.pairs)
+
+
+class Progress:
+    """What the threads of a match tell each other: that time is up, that they are to stop."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.stop = threading.Event()
+        self.began = time.perf_counter()
+        self._finished = plan.finished
+        self._lock = threading.Lock()
+        self._deadline = None if plan.seconds is None else time.monotonic() + plan.seconds
+
+    def late(self) -> bool:
+        """Whether time is up."""
+        return self._deadline is not None and time.monotonic() > self._deadline
+
+    def tell(self, count: int) -> None:
+        """Say that so many games have ended."""
+        if self._finished is not None:
+            with self._lock:
+                self._finished(count)
+
+    def rate(self, count: float) -> float:
+        """So many games, by the second."""
+        return float(count / (time.perf_counter() - self.began))
+
+
 def play_match(
     a: Player,
     b: Player,
     game: Variant,
     pairs: int,
     seed: int = 0,
-    batch: int | None = None,
-    threads: int = 1,
-    finished: Callable[[int], Any] | None = None,
     *,
     judge: LuckJudge | None = None,
-    until: float | None = None,
-    seconds: float | None = None,
-    save: int = 0,
+    **how: Unpack[How],
 ) -> MatchResult:
     """Play up to `pairs` pairs of games of `game`.
 
-    batch: games in progress at a time in each thread, by default see BATCHES. finished: called
-    with a number of games that have just ended, by one thread at a time.
-    judge: tells luck from play, at the cost of 21 moves a move.
-    until: stop as soon as, after a multiple of STAGE pairs, half the width of the 95 % interval
-    (the adjusted one with a judge) is no larger, in points.
-    seconds: start no pair later than this; those begun are finished, so their length has no say
-    in whether they count. save: how many games to keep, move by move.
+    judge: tells luck from play, at the cost of 21 moves a move. how: see Plan; the batch is by
+    default one of BATCHES.
     Raises ValueError naming a number that is too small, or a game of more than MAX_PLIES plies.
     """
-    batch = default_batch(a.ply, b.ply, judge is not None) if batch is None else batch
-    for name, value, least in (("pairs", pairs, 2), ("batch", batch, 1), ("threads", threads, 1)):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, not {value}")
-    for name, limit in (("until", until), ("seconds", seconds)):
-        if limit is not None and not limit > 0:
-            raise ValueError(f"{name} must be above 0, not {limit}")
-    table = _Table(game, seed, batch, pairs, judge is not None, save, finished, seconds)
-    began = time.perf_counter()
+    usual = BATCHES[batch_number(a.ply, b.ply, judge is not None)]
+    plan = plan_of(pairs, seed, usual, how)
+    table = _Table(game, plan, judge is not None)
     crews = [
         _Crew(a.for_thread(), b.for_thread(), judge.for_thread() if judge else None)
-        for _ in range(min(threads, pairs))
+        for _ in range(plan.crews)
     ]
-    result = None
-    for first in range(0, pairs, pairs if until is None else STAGE):
-        last = pairs if until is None else min(first + STAGE, pairs)
-        play_stage(table.play, table.stop, crews, np.arange(first, last))
-        speed = int((table.points != UNPLAYED).sum()) / (time.perf_counter() - began)
-        result = _result(table, a, b, judge, speed)
-        if table.late() or (until is not None and _half_width(result) <= until):
+    return play_stages(
+        plan, table.progress, table.play, crews, lambda: _result(table, a, b, judge), _half_width
+    )
+
+
+def plan_of(pairs: int, seed: int, batch: int, how: How) -> Plan:
+    """The plan that `how` asks for; batch: where it asks for none."""
+    asked = {**how, "batch": batch if how.get("batch") is None else how["batch"]}
+    return Plan(pairs, seed, **asked)  # type: ignore[arg-type]
+
+
+def play_stages(
+    plan: Plan,
+    progress: Progress,
+    play: Callable[[Any, NDArray[np.int64]], None],
+    crews: Sequence[Any],
+    result: Callable[[], Result],
+    half_width: Callable[[Result], float],
+) -> Result:
+    """play(crew, its share of the pairs) in a thread for each crew, until the plan is done."""
+    stage = plan.pairs if plan.until is None else STAGE
+    found = None
+    for first in range(0, plan.pairs, stage):
+        _play_stage(play, progress.stop, crews, np.arange(first, min(first + stage, plan.pairs)))
+        found = result()
+        if progress.late() or (plan.until is not None and half_width(found) <= plan.until):
             break
-    assert result is not None
-    return result
+    assert found is not None
+    return found
 
 
 class _Crew(NamedTuple):
@@ -153,29 +231,13 @@ class _Crew(NamedTuple):
 class _Table:
     """What the threads of a match share. Game 2 * pair is started by a, 2 * pair + 1 by b."""
 
-    def __init__(
-        self,
-        game: Variant,
-        seed: int,
-        batch: int,
-        pairs: int,
-        judged: bool,
-        save: int,
-        finished: Callable[[int], Any] | None,
-        seconds: float | None,
-    ) -> None:
-        self.game, self.seed, self.batch = game, seed, batch
-        self.points = np.full(2 * pairs, UNPLAYED, np.int8)  # a's; a thread writes its own games
-        self.luck = np.zeros(2 * pairs) if judged else None  # likewise
-        self.turns: list[list[Turn]] = [[] for _ in range(min(save, 2 * pairs))]
-        self.stop = threading.Event()
-        self._finished = finished
-        self._lock = threading.Lock()
-        self._deadline = None if seconds is None else time.monotonic() + seconds
-
-    def late(self) -> bool:
-        """Whether time is up."""
-        return self._deadline is not None and time.monotonic() > self._deadline
+    def __init__(self, game: Variant, plan: Plan, judged: bool) -> None:
+        self.game, self.seed, self.batch = game, plan.seed, plan.batch
+        games = 2 * plan.pairs
+        self.points = np.full(games, UNPLAYED, np.int8)  # a's; a thread writes its own games
+        self.luck = np.zeros(games) if judged else None  # likewise
+        self.turns: list[list[Turn]] = [[] for _ in range(min(plan.save, games))]
+        self.progress = Progress(plan)
 
     def play(self, crew: _Crew, pairs: NDArray[np.int64]) -> None:
         """Play `pairs` in lock-step, a slot for a game; a finished slot takes the next game."""
@@ -184,14 +246,14 @@ class _Table:
         live, waiting = games[: self.batch].copy(), games[self.batch :]
         boards = np.tile(start_board(self.game), (len(live), 1))
         plies = np.zeros(len(live), np.int64)
-        while len(live) and not self.stop.is_set():
+        while len(live) and not self.progress.stop.is_set():
             seats = (live + plies) % 2  # 0 where a is on roll
             boards = self._turn(crew, live, plies, seats, boards, memory)
             over, won = ending(boards, self.game, plies % 2 == 0)
             boards, plies = turn(boards, self.game.family), plies + 1
             if over.any():
                 self._settle(live[over], np.where(seats, -won, won)[over])
-                if self.late():  # no new pair, but the twin of a game that was begun
+                if self.progress.late():  # no new pair, but the twin of a game that was begun
                     waiting = waiting[: int(len(waiting) > 0 and waiting[0] % 2)]
                 taken = np.flatnonzero(over)[: len(waiting)]
                 live[taken], waiting = waiting[: len(taken)], waiting[len(taken) :]
@@ -227,9 +289,7 @@ class _Table:
 
     def _settle(self, games: NDArray[np.int64], points: NDArray[np.int8]) -> None:
         self.points[games] = points
-        if self._finished is not None:
-            with self._lock:
-                self._finished(len(games))
+        self.progress.tell(len(games))
 
     def _check_length(self, live: NDArray[np.int64], plies: NDArray[np.int64]) -> None:
         if len(live) and plies.max() >= MAX_PLIES:
@@ -237,12 +297,12 @@ class _Table:
             raise ValueError(f"a game of pair {pair} is not over after {MAX_PLIES} plies")
 
 
-def default_batch(a_ply: int, b_ply: int, judged: bool) -> int:
+def batch_number(a_ply: int, b_ply: int, judged: bool) -> int:
     """See BATCHES."""
-    return BATCHES[min(max(a_ply, b_ply, int(judged)), len(BATCHES) - 1)]
+    return min(max(a_ply, b_ply, int(judged)), len(BATCHES) - 1)
 
 
-def play_stage(
+def _play_stage(
     play: Callable[[Any, NDArray[np.int64]], None],
     stop: threading.Event,
     crews: Sequence[Any],
@@ -265,9 +325,7 @@ def play_stage(
         job.result()  # raises what its thread raised
 
 
-def _result(
-    table: _Table, a: Player, b: Player, judge: LuckJudge | None, speed: float
-) -> MatchResult:
+def _result(table: _Table, a: Player, b: Player, judge: LuckJudge | None) -> MatchResult:
     points = table.points.reshape(-1, 2)
     whole = (points != UNPLAYED).all(1)
     if whole.sum() < 2:
@@ -283,7 +341,7 @@ def _result(
         variant=table.game.name,
         seed=table.seed,
         points=points[whole],
-        games_per_s=speed,
+        games_per_s=table.progress.rate(int((table.points != UNPLAYED).sum())),
         a_ply=a.ply,
         b_ply=b.ply,
         judge=None if judge is None else judge.name,

@@ -81,8 +81,12 @@ class Space(NamedTuple):
     touched: NDArray[np.uint32]
 
 
-def space(checkers: int) -> Space:
-    """All states with up to `checkers` a side. Raises ValueError where that is not 1 to 3."""
+def space(checkers: int, gammons: bool = True) -> Space:
+    """All states with up to `checkers` a side.
+
+    gammons: False where both sides began with more and have borne some off, so that K14 pays one
+    point. Raises ValueError where checkers are not 1 to 3.
+    """
     if not 1 <= checkers <= MOST_CHECKERS:
         raise ValueError(f"games of 1 to {MOST_CHECKERS} checkers can be solved, not {checkers!r}")
     size = comb(25 + checkers, checkers)
@@ -93,7 +97,8 @@ def space(checkers: int) -> Space:
     blots = np.full((size, 3), kernels.NO_BLOT, np.uint32)
     kernels.describe(sides, own_mask, other_mask, closed, blots, hit)
     deep = (sides[:, 19:] > 0).any(-1)  # the winner's home, or the bar
-    points = np.where(sides.sum(-1) < checkers, 1, np.where(deep, 3, 2)).astype(np.int8)
+    saved = (sides.sum(-1) < checkers) | (not gammons)
+    points = np.where(saved, 1, np.where(deep, 3, 2)).astype(np.int8)
     return Space(sides, own_mask, other_mask, closed, blots, hit, points, *_plays(sides))
 
 
@@ -156,15 +161,21 @@ def _following(rows: NDArray[np.float32]) -> list[NDArray[np.float32]]:
 
 
 def solve(
-    checkers: int, cube: bool, within: float, folder: Path, save_seconds: float = 120.0
+    checkers: int,
+    cube: bool,
+    within: float,
+    folder: Path,
+    save_seconds: float = 120.0,
+    gammons: bool = True,
 ) -> dict[str, object]:
     """Solve a game into `folder`, or go on where a killed run stopped; its meta.json.
 
+    gammons: see `space`.
     Ends when the bounds are `within` of each other, or float32 lets them come no nearer.
     Writes values.npy, float32[K, M, M], the middle of the bounds.
     """
     started = time.perf_counter()
-    states = space(checkers)
+    states = space(checkers, gammons)
     folder.mkdir(parents=True, exist_ok=True)
     bounds, sweeps = _resume(states, cube, folder)
     print(f"{len(states.after):,d} plays listed in {time.perf_counter() - started:.1f} s")
@@ -182,6 +193,7 @@ def solve(
             saved = time.perf_counter()
     meta: dict[str, object] = {
         "checkers": checkers,
+        "gammons": gammons,
         "cubes": list(CUBES if cube else CUBELESS),
         "sweeps": sweeps,
         "gap": gap,
@@ -219,12 +231,14 @@ def _write_array(path: Path, values: NDArray[np.float32]) -> None:
         np.save(file, values)
 
 
-def game_folder(folder: str | Path, game: Variant, cube: bool) -> Path:
-    """Where a game's solution is kept; the same for every start. Raises ValueError for a game of
-    the blocking family, which has other rules."""
+def game_folder(folder: str | Path, game: Variant, cube: bool, gammons: bool = True) -> Path:
+    """Where a game's solution is kept; the same for every start. gammons: see `space`.
+
+    Raises ValueError for a game of the blocking family, which has other rules."""
     if game.family != "hitting":
         raise ValueError(f"{game.name} nardy cannot be solved here: only games with hits can")
-    return Path(folder) / f"{game.checkers}-checkers{'-cube' if cube else ''}"
+    end = "-cube" * cube + "-single" * (not gammons)
+    return Path(folder) / f"{game.checkers}-checkers{end}"
 
 
 def run(config: SolveConfig) -> None:

@@ -1,8 +1,7 @@
-"""The learned cube: what it is told, what it adds, its prices against a slow twin, and learning."""
+"""The learned cube: what it is told, what it adds, learning, and a run that is killed."""
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +12,17 @@ from random_nets import make_net, play_out
 from nardy.match.janowski import Cubeful, cube_values, efficiency, payoffs
 from nardy.match.score import Score
 from nardy.net.net import Net, first_layer
-from nardy.play.bearoff import tables_for
 from nardy.play.cube_head import FILE, TERMS, CubeHead, cube_of, learned, terms
 from nardy.play.cubeful import formula
 from nardy.play.player import Player
-from nardy.rules.batch import afterstates
-from nardy.rules.board import flip, make_board, points_won
-from nardy.rules.dice import ROLL_CHANCES, ROLLS
+from nardy.rules.board import check_board
 from nardy.rules.variants import variant
-from train.cube_head import HeadConfig, HeadNetwork, Prices, learn, lessons, main, random_score
+from train import checkpoint
+from train.cube_head import main, run
+from train.cube_prices import Prices, lessons
+from train.cube_trainer import HeadConfig, HeadNetwork, Trainer, endings
 from train.export import export
+from train.metrics import TAGS
 
 SHORT = variant("short")
 NET = make_net(12, seed=4)
@@ -92,63 +92,14 @@ def test_nothing_is_added_to_a_dead_cube_or_a_game_that_is_won() -> None:
     np.testing.assert_allclose(learned(NET, head)(boards, certain, Score()).no_double, 2)
 
 
-def slow_price(head: CubeHead, board: np.ndarray, score: Score) -> float:
-    """The mean over 21 rolls of the best of all replies, one at a time."""
-    total = 0.0
-    cube = learned(NET, head)
-    tables = tables_for(SHORT)
-    assert tables is not None
-    for dice, chance in zip(ROLLS, ROLL_CHANCES, strict=True):
-        best = -np.inf
-        for result in afterstates(board[None], dice[None], SHORT).boards:
-            won = int(points_won(result[None], SHORT)[0])
-            if won:
-                value = payoffs(score)[0][2 + won]
-            else:
-                after = flip(result[None])
-                chances = NET.outcomes(after)
-                tables.settle(after, chances)
-                theirs = cube(after, chances, score.flip()).best[0]
-                value = -theirs if score.money else 1 - theirs
-            best = max(best, float(value))
-        total += chance * best
-    return total
-
-
-def test_prices_equal_the_slow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("train.cube_head.REPLIES", 1000)
-    monkeypatch.setattr("train.cube_head.resolve_precision", lambda *_: torch.float32)
-    _, head = random_head()
-    boards = np.concatenate([positions(3), [make_board({1: 1, 2: 1}, {3: 2})]]).astype(np.int8)
-    prices = Prices(NET)
-    found = prices.one_roll(head, prices.replies(boards), SCORES)
-    for score, row in zip(SCORES, found, strict=True):
-        wanted = [slow_price(head, board, score) for board in boards]
-        np.testing.assert_allclose(row, wanted, atol=2e-4)
-
-
-def test_lessons_are_exact_where_the_table_reaches() -> None:
-    boards = np.array([make_board({1: 2, 5: 1}, {6: 2}), make_board({6: 2}, {4: 2})], np.int8)
-    tables = tables_for(SHORT)
-    assert tables is not None and tables.covers_exactly(boards).all()
-    score = Score(cube=2, owner="mine")
-    new = lessons(Prices(NET), HeadNetwork(12, 6, 5).head(), boards, score)
-    assert len(new.added) == 4  # each board with either owner
-    chances = tables.outcomes(boards)
-    for part, owner, column in ((slice(0, 2), "mine", 2), (slice(2, 4), "theirs", 3)):
-        plain = formula(boards, chances, replace(score, owner=owner)).no_double / 2
-        exact = tables.equities(boards)[:, column]
-        np.testing.assert_allclose(plain + new.added[part], exact, atol=1e-5)
-
-
-def test_random_scores_are_all_live_and_of_every_kind() -> None:
-    rng = np.random.default_rng(1)
-    scores = [random_score(rng) for _ in range(300)]
-    assert all(len(payoffs(score)) > 1 for score in scores)
-    assert {score.owner for score in scores} == {"centre", "mine", "theirs"}
-    assert {score.money for score in scores} == {True, False}
-    assert any(score.jacoby for score in scores) and any(score.post_crawford for score in scores)
-    assert {score.cube for score in scores if not score.money} == {1, 2, 4}
+@pytest.fixture
+def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An exported net, in a folder of its own with `runs`."""
+    monkeypatch.setattr("train.memory.SLACK", 4096)
+    monkeypatch.setattr("train.memory.CLAIM", 16)
+    monkeypatch.chdir(tmp_path)
+    export(NET, {"mark": 7}, tmp_path / "net")
+    return "net"
 
 
 def ticks(step: float) -> Iterator[float]:
@@ -158,48 +109,148 @@ def ticks(step: float) -> Iterator[float]:
         now += step
 
 
-def test_learning_brings_the_prices_nearer(tmp_path: Path) -> None:
-    keys = {"net": "x", "to": "y", "games": 32, "minibatch": 64, "average": 5, "hot": 0.5}
-    config = HeadConfig(**keys, minutes=1, memory=20_000, units=16, inner=8, rate=1e-2, reuse=8)
-    clock = ticks(60 / 150)
-    head = learn(NET, config, clock=lambda: next(clock))
-    prices, boards = Prices(NET), positions(60)
-    rest = []
-    for score in SCORES:
-        new = lessons(prices, head, boards, score)
-        hidden = first_layer(NET, np.tile(boards, (len(new.added) // len(boards), 1)))
-        rest.append([new.added, new.added - head.added(head.looks(hidden), new.terms)])
-    plain, ours = (np.concatenate(parts) for parts in zip(*rest, strict=True))
-    assert (ours**2).mean() < 0.9 * (plain**2).mean()
+def config(**more: object) -> HeadConfig:
+    keys = {"net": "net", "games": 32, "minibatch": 64, "average": 5, "hot": 0.5, "minutes": 1.0}
+    keys |= {"memory": 20_000, "units": 16, "inner": 8, "rate": 1e-2, "reuse": 8.0, "scores": 1}
+    return HeadConfig(**(keys | more))
+
+
+def off_by(trainer: Trainer, head: CubeHead) -> float:
+    """Root mean square of what a head is off by at positions and scores that do not change."""
+    prices, boards = Prices(trainer.net), positions(60)
+    new = lessons(prices, head, boards, SCORES)
+    hidden = first_layer(NET, new.boards)
+    return float(((new.added - head.added(head.looks(hidden), new.terms)) ** 2).mean())
+
+
+def test_learning_brings_the_prices_nearer() -> None:
+    trainer = Trainer(NET, config())
+    fresh = off_by(trainer, trainer.head())
+    first = trainer.turn()
+    assert first.ours == pytest.approx(first.formula) and first.prices >= 32
+    for _ in range(50):
+        trainer.seconds += 1.2
+        trainer.turn()
+    assert off_by(trainer, trainer.head()) < 0.9 * fresh
+
+
+def test_figures_tell_old_prices_from_new_ones() -> None:
+    trainer = Trainer(NET, config(reuse=1.0))
+    total = trainer.turn() + trainer.turn()
+    assert total.prices == trainer.memory.added and total.tally.turns == 64
+    assert total.steps == trainer.steps == total.prices // 64
+
+
+def test_games_may_begin_with_few_checkers() -> None:
+    boards = endings(200, np.random.default_rng(1))
+    for board in boards:
+        check_board(board, SHORT)
+    for counts in (np.maximum(boards, 0).sum(1), -np.minimum(boards, 0).sum(1)):
+        assert set(counts) == {1, 2, 3, 4, 5, 6}
+    for share in (0.0, 0.9):
+        trainer = Trainer(NET, config(endings=share))
+        _, tally = trainer.games.play(trainer.prices.evaluator, 200)
+        assert tally.games > 5 and (tally.others > tally.games) == (share > 0)
+
+
+def weights(head: CubeHead) -> np.ndarray:
+    return np.concatenate([values.ravel() for values in head.tensors().values()])
+
+
+def test_a_killed_run_goes_on_as_if_nothing_had_happened(net: str) -> None:
+    """By a clock that ticks once a turn: 30 turns, or 10, a kill 4 turns later, and 20."""
+    folder = Path("runs/whole")
+    clock = ticks(2.0)
+    run(config(), folder, clock=lambda: next(clock))
+    whole = checkpoint.load(folder)
+    clock = ticks(2.0)
+    killed = Path("runs/killed")
+    begun = run(config(minutes=1 / 3), killed, clock=lambda: next(clock))
+    assert begun["minutes"] == pytest.approx(1 / 3, abs=0.01)
+    trainer = Trainer(NET, config(), killed)  # what a kill leaves: turns that nobody knows of
+    trainer.restore(*checkpoint.load(killed)[1:])
+    for _ in range(4):
+        trainer.turn()
+    clock = ticks(2.0)
+    overrides = ["minutes=1", "resume=auto"]
+    run(config(resume="auto"), killed, overrides, clock=lambda: next(clock))
+    counters, arrays = checkpoint.load(killed)[1:]
+    assert counters["turns"] == whole[1]["turns"] == 30
+    # the step size hangs on the minutes, so the two part; games and prices' number do not
+    assert counters["steps"] == whole[1]["steps"]
+    for name in ("numbers", "plies", "boards"):
+        np.testing.assert_array_equal(arrays[f"games.{name}"], whole[2][f"games.{name}"])
+
+
+def test_a_state_is_gone_on_from_bit_for_bit(net: str) -> None:
+    one = Trainer(NET, config(), Path("."))
+    for _ in range(5):
+        one.turn()
+    state = one.state()
+    two = Trainer(NET, config(), Path("."))
+    two.restore(*json.loads(json.dumps(state[:1])), state[1])
+    Path("memory.bin").rename("elsewhere.bin")  # the first goes on with the file that it has open
+    Path("memory.bin").write_bytes(Path("elsewhere.bin").read_bytes())
+    two.memory.restore({"added": np.array([one.memory.added])})
+    for trainer in (one, two):
+        for _ in range(3):
+            trainer.turn()
+    np.testing.assert_array_equal(weights(one.head()), weights(two.head()))
+    np.testing.assert_array_equal(weights(one.network.head()), weights(two.network.head()))
 
 
 def test_the_command_writes_a_net_with_its_cube(
-    tmp_path: Path, capsys: pytest.CaptureFixture
+    net: str, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    export(NET, {}, tmp_path / "net")
-    to = tmp_path / "with"
-    keys = [f"net={tmp_path / 'net'}", "games=8", "minibatch=8", "memory=100", "minutes=0.01"]
-    assert main([*keys, f"to={to}", f"json={tmp_path / 'said.json'}"]) == 0
-    assert json.loads((tmp_path / "said.json").read_text())["games"] == 8
-    net = Net.load(to)
-    boards = positions(5)
-    assert (net.outcomes(boards) == NET.outcomes(boards)).all()
-    assert cube_of(tmp_path / "net", net) is formula and cube_of(to, net) is not formula
-    decision = Player(to, tables=False).cube(boards[0], Score())
-    wanted = cube_of(to, net)(boards[:1], net.outcomes(boards[:1]), Score())
-    assert decision.values.no_double == pytest.approx(float(wanted.no_double[0]), abs=1e-6)
-    assert main([*keys, f"to={tmp_path / 'on'}", f"init={to}"]) == 0
+    keys = ["net=net", "games=8", "minibatch=8", "memory=2000", "minutes=0.02"]
+    assert main([*keys, "to=with", "json=said.json", "seed=3"]) == 0
+    said = json.loads(Path("said.json").read_text())
+    assert said["command"] == (
+        "python -m train.cube_head net=net to=with minutes=0.02 games=8 memory=2000 minibatch=8 "
+        "seed=3 json=said.json"
+    )
+    assert said["seed"] == 3 and said["minutes"] >= 0.02 and said["commit"]
+    meta = json.loads(Path("with/meta.json").read_text())
+    assert meta["cube"] == said and meta["mark"] == 7
+    rows = [json.loads(line) for line in Path("runs/cube/metrics.jsonl").read_text().splitlines()]
+    assert {"cube/off_by", "cube/race_error", "learn/rate"} <= set(rows[-1])
+    assert set(rows[-1]) - {"games", "time"} <= set(TAGS)
+    assert list(Path("runs/cube").glob("events*"))
+    loaded, boards = Net.load("with"), positions(5)
+    assert (loaded.outcomes(boards) == NET.outcomes(boards)).all()
+    for folder in ("with", checkpoint.resolve("runs/cube")):
+        assert cube_of(folder, loaded) is not formula
+        decision = Player(folder, tables=False).cube(boards[0], Score())
+        wanted = cube_of(folder, loaded)(boards[:1], loaded.outcomes(boards[:1]), Score())
+        assert decision.values.no_double == pytest.approx(float(wanted.no_double[0]), abs=1e-6)
+    assert cube_of("net", loaded) is formula
+    assert main([*keys, "name=more", "init=runs/cube"]) == 0
+    assert (Path("runs/more/net") / FILE).exists()
+    assert main([*keys, "name=more", "init=runs/cube", "minutes=0.03", "resume=auto"]) == 0
+
+
+def test_bad_input_is_refused_in_one_sentence(net: str, capsys: pytest.CaptureFixture) -> None:
+    keys = ["net=net", "games=8", "minibatch=8", "memory=2000", "minutes=0.005"]
+    assert main([*keys, "to=with"]) == 0
+    export(make_net(12, seed=5), {}, Path("other"))
     capsys.readouterr()
     for bad, sentence in (
-        ([*keys, f"to={to}"], "exists already"),
-        ([*keys, f"to={tmp_path / 'z'}", f"init={tmp_path / 'net'}"], "no cube head"),
-        ([*keys], "to= is missing"),
-        ([*keys, f"to={tmp_path / 'z'}", "games=3"], "games must be at least 8"),
-        ([*keys, f"to={tmp_path / 'z'}", f"init={to}", "units=7"], "another shape"),
+        ([*keys, "to=with"], "exists already"),
+        (keys, "holds a run already; resume=auto"),
+        ([*keys, "name=a", "init=net"], "no cube head in 'net'"),
+        (keys[1:], "net= is missing"),
+        ([*keys, "name=a", "endings=1.5"], "endings must lie between 0 and 1, not 1.5"),
+        ([*keys, "name=a", "games=3"], "games must be at least 8"),
+        ([*keys, "name=a", "init=with", "units=7"], "another shape"),
+        ([*keys, "resume=auto", "units=7"], "units=96; it cannot go on with units=7"),
+        ([*keys, "resume=auto", "net=other"], "'other' is not the net whose cube the run learns"),
+        ([*keys, "resume=yes please"], "resume must be auto or never, not 'yes please'"),
+        ([*keys, "name=a/b"], "usable as a folder's name, not 'a/b'"),
     ):
-        assert main(bad) == 2
+        assert main(bad) == 2, bad
         said = capsys.readouterr().err
-        assert sentence in said and said.count("\n") == 1
-    (to / FILE).write_bytes((to / FILE).read_bytes()[:-5])
+        assert sentence in said and said.count("\n") == 1, said
+    assert not Path("runs/a").exists()
+    Path("with", FILE).write_bytes(Path("with", FILE).read_bytes()[:-5])
     with pytest.raises(ValueError, match="cube"):
-        CubeHead.load(to)
+        CubeHead.load("with")

@@ -9,26 +9,43 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from nets import random_net, save_net
-from random_nets import SHORT
+from random_nets import SHORT, play_out
 
-from nardy.match.cube import double, refuse, take
+from nardy.match.cube import beaver, double, refuse, replies, take
 from nardy.match.score import Score, match_score
 from nardy.notation.matfile import write_match
 from nardy.notation.matread import read_mat
 from nardy.notation.record import CubeAction, Roll
-from nardy.play.cubeful import after_values
+from nardy.play.bearoff import tables_for
+from nardy.play.cube_head import CubeHead, own_cube
+from nardy.play.cubeful import (
+    after_values,
+    cube_choices,
+    cube_values_at,
+    near_equities,
+)
 from nardy.rules.batch import Afterstates, afterstates
-from nardy.rules.board import Boards, flip, points_won, start_board
+from nardy.rules.board import Boards, flip, make_board, points_won, start_board
 from nardy.rules.dice import ROLLS, random_words, roll
 from nardy.rules.variants import variant
 from train import arena
 from train.cube_match import play_cube_match
-from train.cube_players import CubePlayer, NetCube, PeerCube, cube_player
+from train.cube_players import BEAVER, PASS, TAKE, CubePlayer, NetCube, PeerCube, cube_player
 from train.cube_result import CubeJudge, CubeResult, cube_record
+from train.cube_trainer import HeadNetwork
+from train.cube_worth import CubeWorth, stakes_of
 from train.luck import OPENING_CHANCES, NetRolls
 from train.match import play_match
 from train.players import PipsPlayer, Rows
+
+
+def random_head() -> CubeHead:
+    torch.manual_seed(1)
+    network = HeadNetwork(len(random_net(1).bias), 6, 5)
+    torch.nn.init.normal_(network.last.weight, 0, 0.3)
+    return network.head()
 
 
 class Wild:
@@ -37,7 +54,7 @@ class Wild:
     ply = 0
 
     def __init__(self, name: str, doubles: float, takes: float, seed: int = 0) -> None:
-        self.name, self._chances, self._seed = name, (doubles, takes), seed
+        self.name, self._chances, self._seed = name, (doubles, takes, 0.4), seed
 
     def choose(
         self, boards: Boards, dice: np.ndarray, results: Afterstates, scores: Sequence[Score]
@@ -54,15 +71,28 @@ class Wild:
     def doubles(self, boards: Boards, scores: Sequence[Score]) -> np.ndarray:
         return self._often(boards, scores, 0)
 
-    def takes(self, boards: Boards, scores: Sequence[Score]) -> np.ndarray:
-        return self._often(boards, scores, 1)
+    def answers(self, boards: Boards, scores: Sequence[Score]) -> np.ndarray:
+        """Of the takes some are beavers, where the score has them."""
+        takes = self._often(boards, scores, 1)
+        may = np.array(["beaver" in replies(double(score)) for score in scores])
+        return np.where(takes, np.where(may & self._often(boards, scores, 2), BEAVER, TAKE), PASS)
 
     def for_thread(self) -> "Wild":
         return self
 
 
 WILD = Wild("wild", 0.5, 0.8), Wild("mild", 0.2, 0.5)
-STARTS = (Score(), Score(jacoby=True), match_score(1), match_score(3), match_score(7, 6, 2, True))
+BEAVERS = Score(beavers=True, jacoby=True, auto_doubles=2)
+STARTS = (
+    Score(),
+    Score(jacoby=True),
+    BEAVERS,
+    Score(stake_cap=3),
+    Score(stake_cap=10),
+    match_score(1),
+    match_score(3),
+    match_score(7, 6, 2, True),
+)
 
 
 # ---------------------------------------------------------------- the law
@@ -113,7 +143,8 @@ def test_games_keep_the_law(start: Score) -> None:
 def check_game(game: Any, score: Score) -> int:
     """Replay a record by the rules alone; a's points."""
     assert game.crawford == score.crawford
-    view, rolled, board = score, 0, start_board(SHORT)
+    view, rolled, board = replace(score, cube=game.actions[0].cube), 0, start_board(SHORT)
+    assert view.cube <= 2**score.auto_doubles
     player = game.actions[0].player
     view = view if player == 0 else view.flip()
     offer = None
@@ -127,11 +158,18 @@ def check_game(game: Any, score: Score) -> int:
             assert action.player == player and rolled and view.may_double
             offer = double(view)
             assert action.offered == offer.cube <= 64
-        else:
+        elif action.deed == "beaver":
             assert action.player == 1 - player and offer is not None
+            assert "beaver" in replies(offer)
+            offer = beaver(offer)
+            assert action.offered == offer.cube
+        else:
+            assert offer is not None
+            assert action.player == (player if offer.beavered else 1 - player)
             if action.deed == "drop":
                 points = refuse(offer)
-                assert action is game.actions[-1] and points == view.cube
+                assert action is game.actions[-1]
+                assert points == min(view.cube, view.stake_cap or 64)
                 return points if player == 0 else -points
             view, offer = take(offer), None
     multiple = int(points_won(flip(board), SHORT))
@@ -192,9 +230,10 @@ def slow_game(
     while True:
         sign = -1 if seat else 1
         if ply and view.may_double and players[seat].doubles(board[None], [view])[0]:
-            if not players[1 - seat].takes(board[None], [view])[0]:
-                return sign * view.cube
-            view = replace(view, cube=2 * view.cube, owner="theirs")
+            answer = players[1 - seat].answers(board[None], [view])[0]
+            if answer == PASS:
+                return sign * old_stake(view)
+            view = replace(view, cube=view.cube * (4 if answer == BEAVER else 2), owner="theirs")
         dice = roll(seed, [number], [ply])
         results = afterstates(board[None], dice, SHORT)
         board = results.boards[players[seat].choose(board[None], dice, results, [view])[0]]
@@ -204,11 +243,18 @@ def slow_game(
         board, ply, seat, view = flip(board), ply + 1, 1 - seat, view.flip()
 
 
+def old_stake(view: Score) -> int:
+    """What a pass costs: the stake as it was (K16), no more than the bound (K18)."""
+    return min(view.cube, view.stake_cap or view.cube)
+
+
 def nets() -> tuple[NetCube, NetCube]:
     return NetCube(random_net(1), "one"), NetCube(random_net(2, last=0.3), "two")
 
 
-@pytest.mark.parametrize("start", [Score(), match_score(3)], ids=str)
+@pytest.mark.parametrize(
+    "start", [Score(), Score(beavers=True), Score(stake_cap=3), match_score(3)], ids=str
+)
 def test_slow_twin(start: Score) -> None:
     for players, pairs in ((WILD, 12), (nets(), 3)):
         slow = [[slow_unit(players, start, 2 * p + leg, 5) for leg in (0, 1)] for p in range(pairs)]
@@ -230,7 +276,36 @@ def test_a_player_against_itself_is_even() -> None:
     judge = CubeJudge(NetRolls(random_net(2)), "judge")
     result = play_cube_match(net, net, SHORT, match_score(2), 3, judge=judge)
     assert result.adjusted is not None
-    assert (result.mean, result.ci95, result.adjusted.ppg) == (0.5, 0, 0.5)
+    assert (result.mean, result.ci95) == (0.5, 0)
+    assert result.adjusted.ppg == pytest.approx(0.5, abs=1e-5)
+
+
+@pytest.mark.parametrize("with_head", [False, True])
+@pytest.mark.parametrize("with_tables", [False, True])
+def test_worth_in_bulk_is_the_slow_one(with_head: bool, with_tables: bool) -> None:
+    """Every position at a score of its own, by nardy.play.cubeful."""
+    net, head = random_net(1), random_head() if with_head else None
+    tables = tables_for(SHORT) if with_tables else None
+    boards = np.concatenate([play_out(SHORT, 12, 30)[0][::5], [make_board({2: 2}, {3: 2})] * 3])
+    chances, rng = net.outcomes(boards), np.random.default_rng(1)
+    kinds = [Score(), Score(cube=2, owner="mine", beavers=True), match_score(5, 3, 4),
+             Score((2, 4), 5, cube=2, owner="mine"), Score(jacoby=True)]  # fmt: skip
+    scores = [kinds[i] for i in rng.integers(len(kinds), size=len(boards))]
+    worth, cube = CubeWorth(net, head, tables), own_cube(net, head, tables)
+    places, stakes = stakes_of(scores)
+    found = worth.values(boards, chances, places, stakes)
+    for ours, slow in zip(found, cube_values_at(boards, chances, scores, cube), strict=True):
+        np.testing.assert_allclose(ours, slow, atol=1e-5)
+    double, take, _ = worth.actions(boards, chances, places, stakes)
+    may = np.array([score.may_double for score in scores])
+    slow_double, slow_take = cube_choices(boards, chances, scores, cube)
+    assert may.sum() > 20
+    assert (double[may] == slow_double[may]).all() and (take[may] == slow_take[may]).all()
+    owners = np.arange(len(boards)) // 3
+    near = worth.near(boards, chances, owners, places, stakes)
+    slow_near = near_equities(boards, chances, scores, owners, cube)
+    np.testing.assert_allclose(near, slow_near, atol=1e-5)
+    assert np.isinf(near).any()
 
 
 # ---------------------------------------------------------------- luck
@@ -239,12 +314,14 @@ def test_a_player_against_itself_is_even() -> None:
 def test_luck_has_the_mean_zero_at_every_roll() -> None:
     """Whatever the score: the sum over the rolls by their chances; the opening has no doubles."""
     judge = CubeJudge(NetRolls(random_net(3)), "judge")
+    few = CubeJudge(NetRolls(random_net(3), most=2), "judge", random_head())
     boards = np.repeat(start_board(SHORT)[None], len(ROLLS), 0)
     plies = np.zeros(len(ROLLS), np.int64)
     for score in (Score(cube=4, owner="mine"), match_score(5, 3, 4)):
-        luck = judge.luck(boards, ROLLS, plies, [score] * len(ROLLS))
-        assert luck @ OPENING_CHANCES == pytest.approx(0, abs=1e-9)
-        assert np.abs(luck).max() > 1e-4
+        for one in (judge, few):
+            luck = one.luck(boards, ROLLS, plies, [score] * len(ROLLS))
+            assert luck @ OPENING_CHANCES == pytest.approx(0, abs=1e-6)
+            assert np.abs(luck).max() > 1e-4
 
 
 def test_luck_is_told_by_the_cubeful_value() -> None:
@@ -257,7 +334,17 @@ def test_luck_is_told_by_the_cubeful_value() -> None:
     weights = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2) / 36
     row = next(i for i, (high, low) in enumerate(ROLLS.tolist()) if (high, low) == (6, 5))
     luck = CubeJudge(rolls, "judge").luck(board[None], dice, np.array([3]), [score])
-    assert luck[0] == pytest.approx(values[row] - values @ weights)
+    assert luck[0] == pytest.approx(values[row] - values @ weights, abs=1e-6)
+
+
+def test_equal_opening_dice_double_the_stake() -> None:
+    """A sixth of the games at 2, a thirty-sixth at 4 with two allowed; twins alike."""
+    calm = Wild("a", 0.0, 1.0), Wild("b", 0.0, 1.0)
+    plain = play_cube_match(*calm, SHORT, Score(), 80)
+    doubled = play_cube_match(*calm, SHORT, Score(auto_doubles=2), 80)
+    stakes = doubled.points / plain.points
+    assert (stakes[:, 0] == stakes[:, 1]).all() and set(stakes[:, 0]) == {1.0, 2.0, 4.0}
+    assert 0.05 < (stakes[:, 0] > 1).mean() < 0.3
 
 
 def test_figures() -> None:
@@ -276,7 +363,10 @@ def test_the_arena_plays_for_money_and_matches(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folders = [save_net(tmp_path / name, random_net(n)) for n, name in enumerate("ab")]
-    for asked, kind in ((["cube=money", "jacoby=true"], "money"), (["length=2"], "match")):
+    for asked, kind in (
+        (["cube=money", "jacoby=true", "beavers=true"], "money"),
+        (["length=2"], "match"),
+    ):
         file, mat = tmp_path / f"{kind}.json", tmp_path / f"{kind}.mat"
         keys = [f"a={folders[0]}", f"b={folders[1]}", "pairs=2", "threads=1", "luck=true"]
         assert arena.main([*keys, *asked, f"json={file}", f"mat={mat}"]) == 0
@@ -304,6 +394,10 @@ def test_a_written_match_reads_back(tmp_path: Path) -> None:
         (["length=99"], "a match is played to 1 to 25 points, not 99"),
         (["length=3", "cube=money"], "length=3 is for a match"),
         (["jacoby=true"], "jacoby=true needs cube=money"),
+        (["length=3", "stake_cap=10"], "stake_cap=10 needs cube=money"),
+        (["cube=money", "stake_cap=5"], "stake_cap is none, 3 or 10, not 5"),
+        (["cube=money", "auto_doubles=9"], "0 to 6 automatic doubles, not 9"),
+        (["cube=money", "auto_doubles=1", "mat=x.mat"], "the format has no automatic doubles"),
         (["cube=money"], "'random' has no cube"),
         (["cube=money", "variant=hyper"], "'random' has no cube"),
     ],
@@ -325,6 +419,16 @@ def test_numbers_and_games_that_cannot_be() -> None:
         cube_player("gnubg", variant("long"))
 
 
+def test_peers_refuse_options_that_they_do_not_know() -> None:
+    for name, start, word in (
+        ("gnubg", Score(beavers=True), "beavers=true is not for gnubg"),
+        ("bgsage", Score(jacoby=True), "jacoby=true is not for bgsage"),
+        ("gnubg", Score(stake_cap=10), "stake_cap=10 is not for gnubg"),
+    ):
+        with pytest.raises(ValueError, match=word):
+            cube_player(name, SHORT, start=start)
+
+
 @pytest.mark.parametrize("name", ["gnubg", "bgsage"])
 def test_peers_play_with_their_own_cube(name: str) -> None:
     try:
@@ -337,6 +441,6 @@ def test_peers_play_with_their_own_cube(name: str) -> None:
     gammon[[1, 24]] = 2, -15  # certain to win a gammon: too good, or a pass
     boards, scores = np.stack([start, gammon]), [Score(), Score()]
     assert not peer.doubles(boards, scores)[0]
-    assert peer.takes(boards, scores).tolist() == [True, False]
+    assert peer.answers(boards, scores).tolist() == [TAKE, PASS]
     helpless = NetCube(random_net(1), "net")
     assert play_cube_match(peer, helpless, SHORT, match_score(2), 2).mean == 1.0

@@ -10,6 +10,7 @@ import pytest
 import referee
 from random_nets import make_net, play_out
 
+from nardy.play.possible import possible
 from nardy.rules import kernel
 from nardy.rules.batch import afterstates
 from nardy.rules.board import flip, make_board, start_board
@@ -239,8 +240,9 @@ def test_judgement_is_the_slow_one(folder: Path) -> None:
         results = afterstates(board[None], dice[None], TWO).boards
         assert len(results) > 1
         worth = truth.after(results)
-        going = (results > 0).any(-1)
-        prices = np.where(going, -net.equity(flip(results)), worth)
+        going, after = (results > 0).any(-1), flip(results)
+        theirs = possible(net.outcomes(after), after, TWO) @ np.array(TWO.outcomes)
+        prices = np.where(going, -theirs, worth)
         losses.append(worth.max() - worth[prices.argmax()])
         errors.append(abs(net.equity(board[None])[0] - truth.equity(board[None])[0]))
     assert found.loss == pytest.approx(np.mean(losses), abs=1e-5) and found.loss > 0
