@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from nardy.net.net import Net
 from nardy.play.bearoff import tables_for
+from nardy.play.player import Player as OnePlayer
 from nardy.play.search import Search, first_best
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards, pip_counts
@@ -148,12 +149,45 @@ class NetPlayer:
         return NetPlayer(self.net, self.net_name, self.ply, self._tables)
 
 
-def player(name: str, game: Variant, seed: int = 0, ply: int = 0, tables: bool = False) -> Player:
-    """The player called `name`: one of NAMES, or a path to a net (see resolve).
+class LevelPlayer:
+    """A net at one of the levels for humans: the very plays that nardy.play.Player picks."""
 
-    seed: of the random player; the others have no use for it. ply: how many plies it looks ahead;
-    random, pips and heuristic look at the board alone, whatever it is. tables: for nets, see
-    NetPlayer.
+    def __init__(self, net: Net, name: str, level: str, seed: int = 0) -> None:
+        """level: one of nardy.play.player.LEVELS; seed: of its noise. Raises ValueError for a
+        level unknown."""
+        self.name = name
+        self._player = OnePlayer(net, level=level, seed=seed)
+        self.ply = self._player.level.ply
+        self._made = (net, name, level, seed)
+
+    def choose(
+        self,
+        boards: Boards,
+        dice: NDArray[np.uint8],
+        results: Afterstates,
+        games: Rows,
+        plies: Rows,
+    ) -> Rows:
+        """See Player.choose."""
+        rows = []
+        for board, rolled, begin, end in zip(
+            boards, dice, results.offsets, results.offsets[1:], strict=False
+        ):
+            played = self._player.best(board, rolled)[0].board
+            rows.append(begin + (results.boards[begin:end] == played).all(1).argmax())
+        return np.array(rows, np.int64)
+
+    def for_thread(self) -> "LevelPlayer":
+        """See Player.for_thread."""
+        return LevelPlayer(*self._made)
+
+
+def player(name: str, game: Variant, seed: int = 0, ply: int = 0, tables: bool = False) -> Player:
+    """The player called `name`: one of NAMES, or a path to a net (see resolve), or PATH@LEVEL.
+
+    seed: of the random player and of a level's noise; the others have no use for it. ply: how many
+    plies it looks ahead; random, pips and heuristic look at the board alone, whatever it is, and a
+    level has a depth of its own. tables: for nets, see NetPlayer.
     Raises ValueError naming a net of another variant, a missing peer, a path that is no net, or
     a depth that it cannot reach.
     """
@@ -163,6 +197,9 @@ def player(name: str, game: Variant, seed: int = 0, ply: int = 0, tables: bool =
         return PipsPlayer(game.family)
     if name in PEERS:
         return PEERS[name](game, ply)
+    path, _, level = name.partition("@")
+    if level:
+        return LevelPlayer(load_net(path, game), name, level, seed)
     return NetPlayer(load_net(name, game), name, ply, tables)
 
 

@@ -9,6 +9,7 @@ from random_nets import SHORT
 
 from nardy.net.exact import ExactTail
 from nardy.net.net import Evaluator, Net
+from nardy.play.player import Player
 from nardy.play.possible import possible
 from nardy.play.search import CLOSE, first_best
 from nardy.rules.batch import afterstates
@@ -103,3 +104,21 @@ def test_player_by_path(tmp_path: Path) -> None:
         match="'nobody' is neither random, pips, heuristic, gnubg-nn, .*exact nor a path",
     ):
         player("nobody", SHORT)
+
+
+def test_a_level_plays_what_humans_meet(tmp_path: Path) -> None:
+    folder = save_net(tmp_path / "net", random_net(2))
+    boards = positions(60, 10)
+    dice = roll(3, np.arange(60), np.full(60, 10))
+    results = afterstates(boards, dice, SHORT)
+    unused = np.zeros(60, np.int64)
+    weak = player(f"{folder}@beginner", SHORT, seed=4)
+    rows = weak.choose(boards, dice, results, unused, unused)
+    human = Player(folder, level="beginner", seed=4)
+    for row, board, rolled in zip(rows, boards, dice, strict=True):
+        assert (results.boards[row] == human.best(board, rolled)[0].board).all()
+    assert (rows >= results.offsets[:-1]).all() and (rows < results.offsets[1:]).all()
+    assert (weak.for_thread().choose(boards, dice, results, unused, unused) == rows).all()
+    assert player(f"{folder}@master", SHORT).ply == 1
+    with pytest.raises(ValueError, match="level must be one of beginner, .*, not 'genius'"):
+        player(f"{folder}@genius", SHORT)
