@@ -1,4 +1,4 @@
-"""The command line: nardy play | move | rollout | show | tables.
+"""The command line: nardy play | move | cube | met | rollout | show | tables | analyze | serve | ….
 
     nardy play --net checkpoints/short-01 --ply 1
     nardy move --position 4HPwATDgc/ABMA --dice 31

@@ -64,7 +64,7 @@ class ArenaConfig:
     b: str | None = about("the other player", None)
     players: list[str] = about("instead of a and b: each of these against each other", [])
     variant: VariantConfig = about("the game", VariantConfig)
-    cube: str = about("off, or money: nets by the formula, gnubg and bgsage by their cube", "off")
+    cube: str = about("off, or money: nets by what they learnt, else the formula", "off")
     jacoby: bool = about("with cube=money: gammons count once the cube has been turned", False)
     beavers: bool = about("with cube=money: who takes may double at once and keep the cube", False)
     auto_doubles: int = about("with cube=money: how often equal opening dice may double", 0)

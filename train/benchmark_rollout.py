@@ -77,7 +77,7 @@ class RolloutConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be made, by name."""
-        for name, least in (("decisions", 1), ("games", 2), ("more", 0), ("plies", 1)):
+        for name, least in (("decisions", 1), ("games", 2), ("more", 0), ("plies", 1), ("seed", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)!r}")
         if self.net is None or self.to is None:
@@ -270,7 +270,7 @@ def make_file(config: RolloutConfig) -> dict[str, Any]:
     assert config.net is not None and config.to is not None
     net = Net.load(resolve(config.net))
     if net.variant != variant("long"):
-        raise ValueError(f"the net in {config.net!r} plays {net.variant}, not long by default")
+        raise ValueError(f"the net in {config.net!r} plays {net.variant.name}, not long by default")
     search = Search(net, 1, tables=tables_for(net.variant))
     games = max(2, round(config.decisions * GAMES_PER_DECISION))
     turns = play_games(NetPlayer(net, config.net), games, config.seed, net.variant)

@@ -143,6 +143,7 @@ class Config:
         """Refuse impossible values, by name."""
         self._check_positive()
         self._check_choices()
+        self._check_followed()
         self._check_stages()
         self._check_ranges()
         self.variant.make()
@@ -167,6 +168,12 @@ class Config:
         for name in ("gauge_minutes", "checkpoint_minutes"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} must be 0 or above, not {getattr(self, name)!r}")
+
+    def _check_followed(self) -> None:
+        if self.follow and math.isinf(self.minutes):
+            raise ValueError("follow= needs minutes=: a run that plays no games ends by time alone")
+        if self.follow and self.init_memory is not None:
+            raise ValueError("follow= and init_memory= exclude each other: one plays no games")
 
     def _check_choices(self) -> None:
         choices: dict[str, tuple[object, tuple[object, ...]]] = {
@@ -200,7 +207,7 @@ class Config:
                     f"{stage}.games_in_flight ({algo.games_in_flight}) must reach threads "
                     f"({self.threads})"
                 )
-            for name in ("replies", "average"):
+            for name in ("replies", "average", "equity_weight"):
                 if getattr(algo, name) < 0:
                     raise ValueError(
                         f"{stage}.{name} must be 0 or above, not {getattr(algo, name)!r}"

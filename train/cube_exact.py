@@ -70,6 +70,8 @@ class ExactConfig:
         """Refuse impossible values, by name."""
         if not self.net:
             raise ValueError("net= is missing")
+        if self.seed < 0:
+            raise ValueError(f"seed must be 0 or above, not {self.seed!r}")
         if self.positions < 1:
             raise ValueError(f"positions must be at least 1, not {self.positions!r}")
 

@@ -25,12 +25,15 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from nardy.net.net import Net
-from nardy.net.weights import write_tensors, write_whole
+from nardy.net.weights import write_whole
 from nardy.play.cube_head import FILE
+from nardy.play.cubeful import check_game
 from train import checkpoint
+from train.arena import check_writable
 from train.config import help_text, parse_keys
 from train.cube_exact import race_errors
 from train.cube_trainer import Figures, HeadConfig, Trainer
+from train.export import export
 from train.loop import BAR, RUNS, commit, stop_signals
 from train.metrics import Metrics, memory_mb
 
@@ -62,6 +65,9 @@ def run(
     if config.to is not None and target.exists():
         raise ValueError(f"{config.to!r} exists already; nothing was overwritten")
     trainer = _start(config, folder, overrides)
+    if trainer.progress >= 1 and target.exists():  # done before
+        said: dict[str, Any] = json.loads((target / "meta.json").read_text())["cube"]
+        return said
     metrics = Metrics(folder, OmegaConf.to_yaml(OmegaConf.structured(trainer.config)))
     try:
         with stop_signals() as stopped:
@@ -77,6 +83,7 @@ def run(
 
 def _start(config: HeadConfig, folder: Path, overrides: Sequence[str]) -> Trainer:
     net = Net.load(checkpoint.resolve(config.net))
+    check_game(net.variant)
     if not any(folder.glob("checkpoint-*")):
         trainer = Trainer(net, config, folder)  # first: where it refuses, no folder is left behind
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,9 +120,10 @@ def merge(asked: HeadConfig, stored: dict[str, Any], overrides: Sequence[str]) -
 def _same(one: Net, other: Net) -> bool:
     if one.table.shape != other.table.shape or len(one.tails) != len(other.tails):
         return False
-    arrays = [(one.table, other.table), (one.pairs, other.pairs)]
+    arrays = [(one.table, other.table), (one.pairs, other.pairs), (one.bias, other.bias)]
     for tail, other_tail in zip(one.tails, other.tails, strict=True):
-        arrays += [(a[0], b[0]) for a, b in zip(tail, other_tail, strict=True)]
+        for layer, other_layer in zip(tail, other_tail, strict=True):
+            arrays += list(zip(layer, other_layer, strict=True))
     return all(np.array_equal(a, b) for a, b in arrays)
 
 
@@ -208,16 +216,9 @@ def card(trainer: Trainer, figures: dict[str, float]) -> dict[str, Any]:
 
 
 def write(trainer: Trainer, to: Path, figures: dict[str, float]) -> dict[str, Any]:
-    """A copy of the net's folder with the head in it, all of it or nothing; its card."""
+    """Export the net that the head was learnt on with the head, all of it or nothing; its card."""
     said = card(trainer, figures)
-    temporary = to.with_name(f".{to.name}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    source = checkpoint.resolve(trainer.config.net)
-    shutil.copytree(source, temporary, ignore=shutil.ignore_patterns("state.*"))
-    write_tensors(temporary / FILE, trainer.head().tensors())
-    meta = json.loads((temporary / "meta.json").read_text())
-    write_whole(temporary / "meta.json", json.dumps({**meta, "cube": said}, indent=1).encode())
-    temporary.rename(to)
+    export(trainer.net, {**trainer.net.meta, "cube": said}, to, head=trainer.head())
     return said
 
 
@@ -228,7 +229,10 @@ def main(arguments: list[str]) -> int:
         return 0
     try:
         config = parse_keys(HeadConfig, arguments)
+        check_writable("json", config.json)
         said = run(config, RUNS / config.name, arguments)
+        if config.json:
+            write_whole(config.json, json.dumps(said, indent=1).encode())
     except (ValueError, OSError) as error:
         print(f"train.cube_head: {error}", file=sys.stderr)
         return 2
@@ -238,8 +242,6 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("train.cube_head: stopped; resume=auto goes on from here", file=sys.stderr)
         return 130
-    if config.json:
-        write_whole(config.json, json.dumps(said, indent=1).encode())
     where = config.to or str(RUNS / config.name / "net")
     print(f"{where}: the net of {config.net} with a learned cube, {said['prices']:,d} prices")
     return 0

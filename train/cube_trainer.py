@@ -73,6 +73,8 @@ class HeadConfig:
                 raise ValueError(f"{name} must be above 0, not {getattr(self, name)!r}")
         if self.games < GROUPS:
             raise ValueError(f"games must be at least {GROUPS}, not {self.games!r}")
+        if self.seed < 0:
+            raise ValueError(f"seed must be 0 or above, not {self.seed!r}")
         for name in ("hot", "endings"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must lie between 0 and 1, not {getattr(self, name)!r}")

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy.net.net import Floats
+from nardy.net.net import Floats, Net
 from nardy.rules.board import Boards
+from nardy.rules.variants import Variant
 from train import checkpoint
 from train.memory import CLAIM, MEMORY_FILE, PAGE, SLACK
 from train.selfplay import Sample
@@ -26,11 +27,14 @@ from train.selfplay import Sample
 class Followed:
     """The positions of another run, and how many games they are from."""
 
-    def __init__(self, run: Path, outcomes: int) -> None:
-        """Raises ValueError naming the run where it remembers nothing of so many outcomes."""
+    def __init__(self, run: Path, game: Variant) -> None:
+        """Raises ValueError naming the run where it plays another game or remembers nothing."""
         self.run = run
         self.games = 0
-        self._outcomes = outcomes
+        self._outcomes = len(game.outcomes)
+        theirs = Net.load(checkpoint.resolve(run)).variant
+        if theirs != game:
+            raise ValueError(f"{str(run)!r} plays {theirs.name}, this run {game.name}")
         self._seen: Path | None = None
         self._refresh()
 
@@ -40,8 +44,15 @@ class Followed:
         return self._added - self._first
 
     def draw(self, count: int, rng: np.random.Generator) -> Sample:
-        """`count` positions, each drawn from all that there are."""
-        return self._sample(rng.integers(self._first, self._added, count))
+        """`count` positions, each drawn from all that there are. Raises ValueError where none is
+        left that its newest checkpoint knows of."""
+        first = self._first  # the other run may write on meanwhile
+        if first >= self._added:
+            raise ValueError(
+                f"{str(self.run)!r} overwrites its positions faster than it writes checkpoints; it "
+                "needs a smaller checkpoint_minutes or a larger algo.memory"
+            )
+        return self._sample(rng.integers(first, self._added, count))
 
     def all(self) -> Sample:
         """Every position that is there, oldest first."""
@@ -64,13 +75,11 @@ class Followed:
         if newest == self._seen:
             return
         meta, state, arrays = checkpoint.load(newest)
-        if "memory.added" not in arrays:
+        if "memory.added" not in arrays or "stage" not in state:
             raise ValueError(f"{str(self.run)!r} remembers no positions")
         self._map(self.run / MEMORY_FILE.format(state["stage"]))
         self._added = int(arrays["memory.added"][0])
         self.games = int(meta["games"])
-        if self._first >= self._added:
-            raise ValueError(f"{str(self.run)!r} remembers no positions that its checkpoint knows")
         self._seen = newest
 
     def _map(self, file: Path) -> None:
@@ -89,11 +98,7 @@ class Followed:
 
 def draw(runs: Sequence[Followed], count: int, rng: np.random.Generator) -> Sample:
     """`count` positions, each drawn from all that the runs have by now."""
-    numbers = np.array([len(run) for run in runs])
-    parts = [
-        run.draw(drawn, rng)
-        for run, drawn in zip(
-            runs, rng.multinomial(count, numbers / numbers.sum()).tolist(), strict=True
-        )
-    ]
+    numbers = np.array([max(len(run), 1) for run in runs])
+    drawn = rng.multinomial(count, numbers / numbers.sum()).tolist()
+    parts = [run.draw(number, rng) for run, number in zip(runs, drawn, strict=True)]
     return Sample(*(np.concatenate(part) for part in zip(*parts, strict=True)))

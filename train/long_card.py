@@ -4,9 +4,9 @@
 
 Prints rows for card.md: how the net's games with itself go (the first player's advantage, mars,
 length), the net against random, pips, the hand-written player and an early net, and at 1-ply
-against itself at 0-ply, with the luck of the dice taken out. Each row's match can be played again
-with train.arena, seed 0. CardConfig lists the keys; each takes its share of the time, which
-`pairs=` scales.
+against itself at 0-ply, with the luck of the dice taken out. The matches, but for that with random
+moves, can be played again with train.arena and the same seed. CardConfig lists the keys; each
+takes its share of the time, which `pairs=` scales.
 """
 
 import os
@@ -55,6 +55,8 @@ class CardConfig:
         """Refuse what cannot be measured, by name."""
         if self.net is None:
             raise ValueError("net is missing: name a net of long nardy, net=checkpoints/long-01")
+        if self.seed < 0:
+            raise ValueError(f"seed must be 0 or above, not {self.seed!r}")
         if self.pairs < 2:
             raise ValueError(f"pairs must be at least 2, not {self.pairs!r}")
 

@@ -59,7 +59,10 @@ class NetRolls:
 
     def __init__(self, net: Net, most: int | None = None) -> None:
         """most: replies to a roll that are priced, by a cheap look (nardy.play.look): the luck is
-        still that of the roll alone, told a little worse in a third of the time. None: all."""
+        still that of the roll alone, told a little worse in a third of the time. None: all.
+        Raises ValueError where it is below 1."""
+        if most is not None and most < 1:
+            raise ValueError(f"luck_looks must be at least 1, not {most!r}")
         self.net = net
         self.game = net.variant
         self.most = most

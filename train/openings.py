@@ -81,7 +81,9 @@ def openings(net: Net, config: OpeningsConfig) -> list[Opening]:
     """Every first roll, the highest first. Raises ValueError where the net is not of the family."""
     game = net.variant
     if game.family != "blocking" or game.last_roll != "off":
-        raise ValueError(f"the net in {config.net!r} plays {game}, and this page is long nardy's")
+        raise ValueError(
+            f"the net in {config.net!r} plays {game.name}, and this page is long nardy's"
+        )
     player, search = Player(net, config.ply), Search(net, config.second_ply)
     found = []
     with progress_bar(len(UNEQUAL), "roll") as bar:

@@ -2,7 +2,8 @@
 
 A round plays `plies_per_round` turns of every game with the net as it stands and meanwhile fits
 the network to the positions of the round before. What a round computes depends on the state and
-the configuration alone, not on time or on how threads are scheduled.
+the configuration alone, not on time or on how threads are scheduled; but where it follows other
+runs (train.followed), on what they have priced by then.
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -82,7 +83,7 @@ class Trainer:
         self.rounds = 0
         self.games = 0
         self.seconds = 0.0
-        self.followed = [Followed(Path(name), outcomes) for name in config.follow]
+        self.followed = [Followed(Path(name), self.variant) for name in config.follow]
         self._begin(0)
 
     def _begin(self, stage: int) -> None:
@@ -149,13 +150,14 @@ class Trainer:
             raise ValueError(f"{str(path)!r} is another network: {error}") from None
 
     def take_memory(self, path: Path) -> None:
-        """Begin with what another run remembers, to be learnt as often as this run's own.
+        """Begin with what another run remembers, to be learnt as often as this run's own as far as
+        the first stage has time.
 
         Raises ValueError where there is nothing of the kind.
         """
         if self.memory is None:
             raise ValueError(f"init_memory={str(path)!r} wants algo.memory above 0")
-        sample = Followed(path, len(self.variant.outcomes)).all()
+        sample = Followed(path, self.variant).all()
         if self.folder:
             self.folder.mkdir(parents=True, exist_ok=True)
         self.memory.add(sample)
@@ -216,8 +218,9 @@ class Trainer:
         return to_net(self.learner.played(), self.variant)
 
     def progress(self) -> float:
-        """How much of the run is done, 0 to 1 and beyond: by games or by minutes."""
-        return max(self.games / self.config.games, self.seconds / 60 / self.config.minutes)
+        """How much of the run is done, 0 to 1 and beyond: by games of its own or by minutes."""
+        games = 0 if self.followed else self.games
+        return max(games / self.config.games, self.seconds / 60 / self.config.minutes)
 
     def stage_progress(self) -> float:
         """How much of the stage in hand is done: below 0 before it, beyond 1 after it."""
@@ -295,7 +298,8 @@ class Trainer:
         memory.add(self.pending)
         new = self.algo.reuse * len(self.pending.boards)
         self.owed += new
-        count = int(min(self.owed, PATIENCE * new)) // self.algo.minibatch * self.algo.minibatch
+        most = max(PATIENCE * new, self.algo.minibatch)
+        count = int(min(self.owed, most)) // self.algo.minibatch * self.algo.minibatch
         self.owed -= count
         if self.algo.balance:
             return memory.draw_by_phase(count, rng, self.algo.balance)

@@ -287,7 +287,8 @@ class Table:
             worth = float(normalised(payoffs(bots)[0, 2 + paid], bots))
             paid = bots.points(paid)
         if worth + _FAIR < (min(expected, 1) if borne_off else expected):
-            self.say(f"The bot plays on: it expects {expected:.2f} points, more than {text}.")
+            unit = "points" if game.score is None else "games at this score"
+            self.say(f"The bot plays on: it expects {expected:.2f} {unit}, more than {text}.")
             return None
         return -paid
 

@@ -137,9 +137,18 @@ def test_a_run_begins_with_what_another_remembers(tmp_path: Path) -> None:
             done = trainer.round(pool)
             learnt.append(64 * done.fit.steps)
             new.append(done.tally.positions)
-            assert learnt[-1] <= PATIENCE * 3 * ([0, *new][-2])
+            assert learnt[-1] <= max(PATIENCE * 3 * ([0, *new][-2]), 64)
     assert abs(sum(learnt) - owed - 3 * sum(new[:-1])) <= 64
     assert trainer.learner.steps == steps + sum(learnt) // 64
+
+
+def test_rounds_smaller_than_a_minibatch_are_learnt_too() -> None:
+    small = ["algo=one_roll", "algo.memory=500", "algo.reuse=1", "algo.plies_per_round=1"]
+    trainer = Trainer(parse("train", Config, [*TOY, *small, "net.pairs=0"]))
+    with ThreadPoolExecutor(1) as pool:
+        rounds = [trainer.round(pool) for _ in range(60)]
+    assert all(done.tally.positions <= 4 for done in rounds)
+    assert trainer.learner.steps == sum(d.tally.positions for d in rounds[:-1]) // 64 > 1
 
 
 def test_what_is_not_remembered_cannot_be_begun_with(tmp_path: Path) -> None:
