@@ -226,6 +226,9 @@ def test_the_command_writes_a_net_with_its_cube(
     assert cube_of("net", loaded) is formula
     assert main([*keys, "name=more", "init=runs/cube"]) == 0
     assert (Path("runs/more/net") / FILE).exists()
+    assert "context" in json.loads(Path("runs/more/net/meta.json").read_text())  # of net.onnx
+    assert main([*keys, "name=more", "init=runs/cube", "resume=auto", "json=again.json"]) == 0
+    assert json.loads(Path("again.json").read_text())["figures"]  # it was done: nothing is lost
     assert main([*keys, "name=more", "init=runs/cube", "minutes=0.03", "resume=auto"]) == 0
 
 
@@ -233,12 +236,16 @@ def test_bad_input_is_refused_in_one_sentence(net: str, capsys: pytest.CaptureFi
     keys = ["net=net", "games=8", "minibatch=8", "memory=2000", "minutes=0.005"]
     assert main([*keys, "to=with"]) == 0
     export(make_net(12, seed=5), {}, Path("other"))
+    export(make_net(8, game=variant("long"), pairs=0), {}, Path("long"))
     capsys.readouterr()
     for bad, sentence in (
         ([*keys, "to=with"], "exists already"),
         (keys, "holds a run already; resume=auto"),
         ([*keys, "name=a", "init=net"], "no cube head in 'net'"),
         (keys[1:], "net= is missing"),
+        ([*keys[1:], "name=a", "net=long"], "cube"),
+        ([*keys, "name=a", "seed=-1"], "seed must be 0 or above, not -1"),
+        ([*keys, "name=a", "json=nowhere/x.json"], "nowhere"),
         ([*keys, "name=a", "endings=1.5"], "endings must lie between 0 and 1, not 1.5"),
         ([*keys, "name=a", "games=3"], "games must be at least 8"),
         ([*keys, "name=a", "init=with", "units=7"], "another shape"),

@@ -120,6 +120,11 @@ def test_few_pairs_and_no_luck_are_not_fitted() -> None:
     assert (adjusted.ppg, adjusted.ci95) == mean_and_ci95(points)
 
 
+def test_no_replies_are_too_few_to_look_at() -> None:
+    with pytest.raises(ValueError, match="luck_looks must be at least 1, not 0"):
+        NetRolls(random_net(1), 0)
+
+
 def test_mean_and_interval() -> None:
     mean, half = mean_and_ci95(np.array([-0.5, 1.5, 1.5]))
     assert mean == pytest.approx(5 / 6)
