@@ -202,7 +202,9 @@ def save(trainer: Trainer, folder: Path, metrics: Metrics) -> None:
 def card(trainer: Trainer, figures: dict[str, float]) -> dict[str, Any]:
     """What a card says of a learned cube."""
     config = {k: v for k, v in asdict(trainer.config).items() if v != getattr(HeadConfig, k)}
-    keys = " ".join(f"{key}={value}" for key, value in config.items() if key != "resume")
+    keys = " ".join(
+        f"{key}={value}" for key, value in config.items() if key not in ("resume", "json")
+    )
     return {
         "command": f"python -m train.cube_head {keys}",
         "seed": trainer.config.seed,

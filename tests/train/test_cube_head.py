@@ -207,7 +207,7 @@ def test_the_command_writes_a_net_with_its_cube(
     said = json.loads(Path("said.json").read_text())
     assert said["command"] == (
         "python -m train.cube_head net=net to=with minutes=0.02 games=8 memory=2000 minibatch=8 "
-        "seed=3 json=said.json"
+        "seed=3"
     )
     assert said["seed"] == 3 and said["minutes"] >= 0.02 and said["commit"]
     meta = json.loads(Path("with/meta.json").read_text())
