@@ -19,12 +19,16 @@ Bad input ends with one sentence on stderr and exit code 2.
 
 import argparse
 import json
+import os
 import secrets
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
+
+# the threads of a search and of `serve` are its own; numpy's would only fight for the same cores
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from numpy.typing import NDArray
