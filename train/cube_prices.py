@@ -104,7 +104,7 @@ class Prices:
         points for money, else the chance of winning the match; for the player on roll.
 
         Of the replies to a roll those that are far behind without the cube's turns are left out,
-        as in play (nardy.play.cubeful.near_equities).
+        as in play (train.cube_worth.CubeWorth.near).
         """
         after = flip(replies.boards)
         chances, looks = self._after(boards, replies, head)

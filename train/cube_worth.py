@@ -135,7 +135,9 @@ class CubeWorth:
     def near(
         self, results: Boards, chances: ArrayLike, owners: Rows, kinds: Rows, stakes: Stakes
     ) -> Floats:
-        """As cubeful.near_equities: equities where a play may be its board's best, else −inf.
+        """As cubeful.after_equities where a play may be its board's best, and −inf elsewhere: what
+        it is worth without the cube's turns is a dot product, cheap beside a Cube, and those
+        further than NEAR behind by it are left out.
 
         owners: int64[N], the board of each, ascending; kinds: of each play's score.
         """

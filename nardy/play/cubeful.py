@@ -1,7 +1,7 @@
 """What plays and the cube are worth with the cube.
 
     decision = decide(board, chances, score)            # one position, for a reader
-    cube_choices(boards, chances, scores)               # many, each played for something else
+    cube_values_at(boards, chances, scores)             # many, each played for something else
     after_values(results, chances, scores)              # afterstates, for the player who moved
 
 Chances are cubeless and may come from any depth of search. The other side is taken to double,
@@ -36,7 +36,6 @@ from nardy.rules.variants import SHORT_OUTCOMES, Variant
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 Cube = Callable[[Boards, ArrayLike, Score], CubeValues]
@@ -193,21 +192,6 @@ def cube_values_at(
     return CubeValues(*values)
 
 
-def cube_choices(
-    boards: Boards, chances: ArrayLike, scores: Sequence[Score], cube: Cube = formula
-) -> tuple[Bools, Bools]:
-    """(double, take), bool[N] each: what the player on roll does, and what the other answers (K16).
-
-    As cube_values_at. False in `double` where he may not.
-    """
-    values = cube_values_at(boards, chances, scores, cube)
-    double, take = np.zeros((2, len(boards)), np.bool_)
-    for score, rows in by_score(scores):
-        actions = cube_actions(CubeValues(*(value[rows] for value in values)), score)
-        double[rows], take[rows] = actions.double & score.may_double, actions.take
-    return double, take
-
-
 def after_values(
     results: Boards, chances: ArrayLike, scores: Sequence[Score], cube: Cube = formula
 ) -> Floats:
@@ -231,30 +215,6 @@ def after_equities(
     values = after_values(results, chances, scores, cube)
     for score, rows in by_score(scores):
         values[rows] = normalised(values[rows], score)
-    return values
-
-
-def near_equities(
-    results: Boards,
-    chances: ArrayLike,
-    scores: Sequence[Score],
-    owners: Rows,
-    cube: Cube = formula,
-) -> Floats:
-    """float64[N]: as after_equities where a play may be the best of its board, and −inf elsewhere.
-
-    owners: int64[N], the board of each, ascending. Without the cube's turns a play's value is a
-    dot product, cheap beside the formula; those further than NEAR behind by it are left out.
-    """
-    given, rough = np.asarray(chances, float), np.empty(len(results))
-    for score, rows in by_score(scores):
-        rough[rows] = normalised(given[rows] @ payoffs(score)[0], score)
-    firsts = np.flatnonzero(np.diff(owners, prepend=-1))
-    top = np.repeat(np.maximum.reduceat(rough, firsts), np.diff(firsts, append=len(rough)))
-    near = np.flatnonzero(rough >= top - NEAR)
-    values = np.full(len(results), -np.inf)
-    asked = [scores[i] for i in near.tolist()]
-    values[near] = after_equities(results[near], given[near], asked, cube)
     return values
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from random_nets import play_out
+from slow_cube import cube_choices, near_equities
 
 from nardy.cli import main
 from nardy.match.janowski import cube_actions, cube_values, efficiency, normalised, payoffs, window
@@ -19,9 +20,7 @@ from nardy.play.cubeful import (
     NEAR,
     after_equities,
     after_values,
-    cube_choices,
     cube_values_at,
-    near_equities,
 )
 from nardy.play.player import Player
 from nardy.play.search import Search

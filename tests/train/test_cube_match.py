@@ -12,6 +12,7 @@ import pytest
 import torch
 from nets import random_net, save_net
 from random_nets import SHORT, play_out
+from slow_cube import cube_choices, near_equities
 
 from nardy.match.cube import beaver, double, refuse, replies, take
 from nardy.match.score import Score, match_score
@@ -22,9 +23,7 @@ from nardy.play.bearoff import tables_for
 from nardy.play.cube_head import CubeHead, own_cube
 from nardy.play.cubeful import (
     after_values,
-    cube_choices,
     cube_values_at,
-    near_equities,
 )
 from nardy.rules.batch import Afterstates, afterstates
 from nardy.rules.board import Boards, flip, make_board, points_won, start_board
