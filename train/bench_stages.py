@@ -19,6 +19,7 @@ from tqdm import tqdm
 from nardy.net.features import FEATURES
 from nardy.net.net import Evaluator, Net
 from nardy.play.bearoff import Bearoff
+from nardy.play.nets import shipped
 from nardy.play.player import Player
 from nardy.rules.batch import Afterstates, Workspace, afterstates
 from nardy.rules.board import Boards, points_won, start_board, turn
@@ -31,7 +32,7 @@ from train.export import reference_positions
 from train.metrics import memory_mb
 from train.network import GRAIN, TorchTail, ValueNetwork, resolve_precision, to_net
 from train.peers import bench as peers
-from train.players import RandomPlayer
+from train.players import RandomPlayer, player
 from train.trainer import Trainer
 
 SIZES = ("small", "base", "large")
@@ -327,19 +328,34 @@ def best_move(bench: Bench) -> None:
     bench.add_both("best_move", make, "positions/s", share, "best_move")
 
 
+def two_ply(bench: Bench) -> None:
+    """The move chosen at 2-ply, as in a match, a position a call, by the net that is shipped."""
+    boards, dice, _ = positions(POSITIONS)
+    net, memory, none = player(str(shipped()["short"]), GAME, ply=2), Workspace(), np.empty(0, int)
+    rows = itertools.cycle(range(POSITIONS))  # on and on: no position is asked again
+
+    def choose() -> int:
+        row = next(rows)
+        board, rolled = boards[row : row + 1], dice[row : row + 1]
+        net.choose(board, rolled, afterstates(board, rolled, GAME, memory), none, none)
+        return 1
+
+    bench.add("two_ply", bench.time(choose), "moves/s", bench.peers("two_ply"))
+
+
 def latency(bench: Bench) -> None:
     """The time from one position to its best move at 0-ply: the evaluator alone, and the call
     that a user makes, which ranks every play and writes its move. The mean over positions."""
     net = sized_net("base")
     boards, dice, _ = positions(POSITIONS)
-    alone, memory, player = Evaluator(net), Workspace(), Player(net)
+    alone, memory, user = Evaluator(net), Workspace(), Player(net)
 
     def evaluator(row: int) -> None:
         board = boards[row : row + 1]
         alone.choose(board, afterstates(board, dice[row : row + 1], GAME, memory))
 
     def best(row: int) -> None:
-        player.best(boards[row], dice[row])
+        user.best(boards[row], dice[row])
 
     for name, function in (("latency_ms", evaluator), ("latency_ms, Player.best", best)):
         timing = bench.time(_over_all(function))
@@ -427,5 +443,6 @@ def _show_growth(size: str, grown: Growth) -> None:
 
 
 STAGES = (
-    legal_plays, random_play, bear_off, evaluation, first_layer, best_move, latency, self_play
+    legal_plays, random_play, bear_off, evaluation, first_layer, best_move, two_ply, latency,
+    self_play
 )  # fmt: skip

@@ -60,7 +60,7 @@ def test_a_run_writes_all_figures(
     }  # fmt: skip
     assert set(stages) == SCRIPTED | both | {f"{name}, 2 threads" for name in both} | {
         "evaluate, net=small", "evaluate, net=large", "evaluate, 512→32→32", "first_layer",
-        "latency_ms, Player.best", "self_play_turns", "self_play_games, 1 thread",
+        "latency_ms, Player.best", "two_ply", "self_play_turns", "self_play_games, 1 thread",
         "self_play_turns, 1 thread", "bear-off, one-sided", "bear-off, two-sided",
     }  # fmt: skip
     assert all(stage["mb"] > 0 for stage in stages.values())
@@ -88,6 +88,7 @@ def test_a_run_has_the_peers_beside_it(tmp_path: Path) -> None:
         "legal": "legal_short",
         "random_play": "random_play",
         "evaluate": "evaluate",
+        "two_ply": "two_ply",
         "best_move": "best_move",
     }.items():
         having = {peer for peer in peers.installed() if stage in peers.PEERS[peer].stages}
@@ -100,7 +101,7 @@ def positions() -> tuple:
     return boards, np.tile(np.array([[3, 1]], np.uint8), (len(boards), 1))
 
 
-@pytest.mark.parametrize("stage", ["legal", "evaluate", "best_move"])
+@pytest.mark.parametrize("stage", ["legal", "evaluate", "best_move", "two_ply"])
 def test_no_position_is_asked_twice_and_none_is_missing(
     stage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ import importlib.util
 import os
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import count, islice
 from statistics import median
 from typing import Any, NamedTuple
@@ -23,10 +23,11 @@ from nardy.rules.batch import Afterstates, afterstates
 from nardy.rules.board import Boards, flip
 from nardy.rules.variants import variant
 from train.peers import NotInstalledError
+from train.peers.bgsage import SagePlayer
 from train.peers.gnubg import GnubgProgram, program
 from train.peers.gnubg_nn import sides
 
-CHUNKS = {"legal": 400, "random_play": 6000, "evaluate": 4000, "best_move": 400}
+CHUNKS = {"legal": 400, "random_play": 6000, "evaluate": 4000, "best_move": 400, "two_ply": 16}
 """Units that are timed together, by stage."""
 
 NOTES = {
@@ -166,8 +167,13 @@ def _gnubg_evaluate(questions: Asked) -> Work:
     return lambda rows: len(engine.probabilities(after[rows]))
 
 
-def _gnubg_best_move(questions: Asked) -> Work:
-    engine, none = GnubgProgram(variant("short")), np.zeros(0, np.int64)
+def _gnubg_best_move(questions: Asked, ply: int = 0) -> Work:
+    return _chosen(GnubgProgram(variant("short"), ply), questions)
+
+
+def _chosen(engine: GnubgProgram | SagePlayer, questions: Asked) -> Work:
+    """Work that chooses moves as the engine does in a match."""
+    none = np.zeros(0, np.int64)
     return lambda rows: len(engine.choose(*questions.part(rows), none, none))
 
 
@@ -219,6 +225,10 @@ def _bgsage_best_move(questions: Asked) -> Work:
         return len(tables[rows])
 
     return work
+
+
+def _bgsage_two_ply(questions: Asked) -> Work:
+    return _chosen(SagePlayer(variant("short"), ply=2), questions)
 
 
 def _positive_bars(boards: Boards) -> list[list[int]]:
@@ -339,10 +349,22 @@ PEERS = {
             "best_move": _gnubg_nn_best_move,
         },
     ),
-    "gnubg": Peer(_gnubg_here, {"evaluate": _gnubg_evaluate, "best_move": _gnubg_best_move}),
+    "gnubg": Peer(
+        _gnubg_here,
+        {
+            "evaluate": _gnubg_evaluate,
+            "best_move": _gnubg_best_move,
+            "two_ply": partial(_gnubg_best_move, ply=2),
+        },
+    ),
     "bgsage": Peer(
         _has("bgbot_cpp"),
-        {"legal": _bgsage_legal, "evaluate": _bgsage_evaluate, "best_move": _bgsage_best_move},
+        {
+            "legal": _bgsage_legal,
+            "evaluate": _bgsage_evaluate,
+            "best_move": _bgsage_best_move,
+            "two_ply": _bgsage_two_ply,
+        },
     ),
     "OpenSpiel": Peer(
         _has("pyspiel"), {"legal": _open_spiel_legal, "random_play": _open_spiel_random_play}
