@@ -49,20 +49,14 @@ def main(arguments: list[str]) -> int:
 
 def _run(config: "Config", folder: "Path", overrides: Sequence[str]) -> int:
     """One run; its exit code."""
+    from train.command_line import answer
     from train.loop import run
 
-    try:
-        run(config, folder, overrides)
-    except (ValueError, OSError) as error:
-        print(f"train: {error}", file=sys.stderr)
-        return 2
-    except FloatingPointError as error:
-        print(f"train: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("train: stopped; resume=auto goes on from the last checkpoint", file=sys.stderr)
-        return 130
-    return 0
+    return answer(
+        "train",
+        lambda: run(config, folder, overrides),
+        stopped="stopped; resume=auto goes on from the last checkpoint",
+    )
 
 
 def combinations(overrides: Sequence[str]) -> list[list[str]]:
@@ -94,7 +88,7 @@ def _sweep(arguments: list[str]) -> int:
     from hydra.core.hydra_config import HydraConfig
 
     from train.config import CONFIGS, Config, to_object
-    from train.report import INDEX
+    from train.report_runs import INDEX
 
     ConfigStore.instance().store(name="schema", node=Config)
 

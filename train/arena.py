@@ -30,6 +30,7 @@ from nardy.net.weights import write_whole
 from nardy.notation.matfile import write_mat, write_match
 from nardy.rules.variants import Variant, variant
 from train import ratings
+from train.command_line import answer
 from train.config import VariantConfig, about, help_text, parse
 from train.cube_arena import cube_match, start_of
 from train.cube_result import cube_dict, cube_record, cube_report
@@ -326,26 +327,16 @@ def progress_bar(games: int, unit: str = "game") -> Any:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command line: the exit code, 2 after one sentence on stderr about bad input."""
-    if {"-h", "--help"} & set(arguments):
-        print(
-            help_text(
-                ArenaConfig,
-                "python -m train.arena a=PLAYER b=PLAYER | players=[PLAYER,...] [key=value ...]",
-                EXAMPLES,
-            )
-        )
-        return 0
-    try:
+    """The command line; its exit code (train.command_line)."""
+    usage = "python -m train.arena a=PLAYER b=PLAYER | players=[PLAYER,...] [key=value ...]"
+    return answer(
+        "train.arena",
         # "until=±0.005" is how people write it
-        run(parse("arena", ArenaConfig, [a.replace("=±", "=") for a in arguments]))
-        return 0
-    except (ValueError, OSError) as error:
-        print(f"train.arena: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("train.arena: interrupted, no result", file=sys.stderr)
-        return 130
+        lambda: run(parse("arena", ArenaConfig, [a.replace("=±", "=") for a in arguments])),
+        arguments,
+        help_text(ArenaConfig, usage, EXAMPLES),
+        stopped="interrupted, no result",
+    )
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ from train.benchmark_players import Subject, game_of, subject
 from train.benchmark_scores import (
     BLUNDER,
     CHANCES,
+    CLOSE,
     PR_FACTOR,
     Rows,
     Score,
@@ -274,6 +275,11 @@ def cubes_text(name: str, file: str, match: bool, references: Score) -> str:
     ]
     for part in ("doubling", "taking"):
         cells = [_interval(score[part]) for score in references.values()]
+        lines.append(_row(f"  {part}", "", cells))
+    lines.append(_row(f"agrees where actions are within {CLOSE}: share, of how many", "", []))
+    for part in ("doubling", "taking"):
+        close = [score[part]["close"] for score in references.values()]
+        cells = [f"{c['agrees'] or 0:.1%} of {c['decisions']}" for c in close]
         lines.append(_row(f"  {part}", "", cells))
     return "\n".join(line.rstrip() for line in lines)
 

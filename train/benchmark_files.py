@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,44 +24,22 @@ from nardy.notation.ids import from_position_id
 from nardy.rules.batch import Afterstates, afterstates
 from nardy.rules.board import Boards, flip
 from nardy.rules.variants import variant
+from train.benchmark_phases import (
+    DECISION_PHASES,
+    LONG_PHASES,
+    OPENING_PLIES,
+    VALUE_PHASES,
+    Array,
+    phases_of,
+)
 
-Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 KINDS = ("decisions", "values", "cube")
 
-DECISION_PHASES = (
-    "opening",
-    "contact, other",
-    "holding",
-    "back game",
-    "prime v prime",
-    "crashed",
-    "race",
-    "bear-off, contact",
-    "bear-off, no contact",
-)
-LONG_PHASES = (
-    "opening",
-    "heads",
-    "six or five in a row",
-    "contact, other",
-    "race",
-    "bear-off",
-)
-"""The phases of decisions of long nardy."""
-
-VALUE_PHASES = (
-    "contact",
-    "crashed",
-    "bear-in v contact",
-    "bear-off v contact",
-    "back game",
-    "race",
-    "bear-off",
-)
+_MATCH_TERMS = ("away_me", "away_opp", "cube", "crawford", "mwc_win", "mwc_lose")
 
 REFERENCES = ("gnubg2", "sage3", "gnubgnn2", "rollout")
 """Judges whose searched equities a file may hold, as eq_gnubg2 and so on."""
@@ -120,6 +98,8 @@ class Cubes:
 
     owned: bool[N], he owns the cube, else it is in the middle; cube: int64[N]; away: int64[N, 2],
     points he and the opponent need, 0 and 0 for money; crawford: bool[N].
+    unit: float64[N], what one of equity is: half of what a single game won rather than lost at the
+    present cube is worth, 1 for money.
     actions: for each reference float64[N, 3]: no double, double and take, double and pass; for
     money in units of the present cube, in a match his chance of winning it.
     """
@@ -130,6 +110,7 @@ class Cubes:
     cube: NDArray[np.int64]
     away: NDArray[np.int64]
     crawford: NDArray[np.bool_]
+    unit: Floats
     actions: dict[str, Floats]
     phases: NDArray[np.int64]
     games: NDArray[np.int64]
@@ -256,16 +237,17 @@ def read_cubes(path: str | Path) -> Cubes:
     """
     arrays = _load(path, ("boards", "owner", "phase", "game"))
     count, names = len(arrays["boards"]), _references(path, arrays, "nd_")
-    terms = ("away_me", "away_opp", "cube", "crawford") if "away_me" in arrays else ()
+    terms = _MATCH_TERMS if "away_me" in arrays else ()
     columns = [f"{action}_{name}" for name in names for action in ("nd", "dt", "dp")]
     _check_lengths(path, arrays, ("owner", "phase", "game", *terms, *columns), count)
     actions = np.column_stack([arrays[column] for column in columns]).astype(float)
     if terms:
         away = np.column_stack([arrays["away_me"], arrays["away_opp"]]).astype(np.int64)
         cube, crawford = arrays["cube"].astype(np.int64), arrays["crawford"]
+        unit = (arrays["mwc_win"].astype(float) - arrays["mwc_lose"]) / 2
     else:
         away, cube = np.zeros((count, 2), np.int64), np.ones(count, np.int64)
-        crawford = np.zeros(count, bool)
+        crawford, unit = np.zeros(count, bool), np.ones(count)
     return Cubes(
         Path(path).name,
         arrays["boards"],
@@ -273,6 +255,7 @@ def read_cubes(path: str | Path) -> Cubes:
         cube,
         away,
         crawford,
+        unit,
         {name: actions[:, 3 * i : 3 * i + 3] for i, name in enumerate(names)},
         arrays["phase"].astype(np.int64),
         arrays["game"].astype(np.int64),
@@ -400,59 +383,3 @@ def _from_key(key: str) -> Boards:
     half = [_KEY_LETTERS.index(letter) for letter in key]
     data = bytes(high << 4 | low for high, low in zip(half[::2], half[1::2], strict=True))
     return from_position_id(base64.b64encode(data).decode()[:14])
-
-
-# --- phases ----------------------------------------------------------------------------------
-
-OPENING_PLIES = 6
-"""Turns after which the opening is over."""
-
-
-def phases_of(boards: Boards, plies: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64[N] into DECISION_PHASES; benchmarks/README.md has the definitions, the first that
-    fits either side counts.
-
-    boards: int8[N, 26]; plies: int64[N], turns played before.
-    """
-    mine, theirs = np.maximum(boards[:, 1:], 0), np.maximum(-boards[:, 24::-1], 0)
-    sides = ((mine, theirs), (theirs, mine))
-    contact = _rearmost(mine) + _rearmost(theirs) > 24
-    home = [~side[:, 6:].any(1) for side in (mine, theirs)]
-    off = [side.sum(1) < 15 for side in (mine, theirs)]
-    primes = [_prime(own, other) for own, other in sides]
-    order = (
-        (0, plies < OPENING_PLIES),
-        (8, ~contact & home[0]),
-        (6, ~contact),
-        (7, home[0] | home[1] | off[0] | off[1]),
-        (5, (mine[:, 2:].sum(1) <= 6) | (theirs[:, 2:].sum(1) <= 6)),
-        (3, _back_game(mine) | _back_game(theirs)),
-        (4, primes[0] & primes[1]),
-        (2, _holding(mine, theirs) | _holding(theirs, mine)),
-    )
-    return np.select([fits for _, fits in order], [phase for phase, _ in order], 1)
-
-
-def _rearmost(side: Array) -> Array:
-    """Each side is int8[N, 25]: checkers on its own points 1..24 and on the bar."""
-    return np.where(side.any(1), 25 - (side[:, ::-1] > 0).argmax(1), 0)
-
-
-def _back_game(side: Array) -> Array:
-    return ((side[:, 18:24] >= 2).sum(1) >= 2) & (side[:, 18:].sum(1) >= 4)
-
-
-def _prime(own: Array, other: Array) -> Array:
-    """Four made points in a row with a checker of the other side behind them."""
-    found = np.zeros(len(own), bool)
-    for first in range(21):
-        found |= (own[:, first : first + 4] >= 2).all(1) & other[:, 24 - first :].any(1)
-    return found
-
-
-def _holding(own: Array, other: Array) -> Array:
-    return _anchored(own) & (_anchored(other) | ~other[:, 18:].any(1))
-
-
-def _anchored(side: Array) -> Array:
-    return np.any(side[:, 17:22] >= 2, 1)

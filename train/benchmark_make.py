@@ -19,7 +19,8 @@ from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, ending, start_board, turn
 from nardy.rules.dice import random_words, roll
 from nardy.rules.variants import Variant, variant
-from train.benchmark_files import Floats, kind_of, phases_of
+from train.benchmark_files import Floats, kind_of
+from train.benchmark_phases import phases_of
 from train.benchmark_players import Chances, after_values, engine, engine_chances
 from train.players import Player
 

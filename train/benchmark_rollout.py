@@ -35,8 +35,9 @@ from nardy.rules.batch import Afterstates, afterstates
 from nardy.rules.board import Boards, ending, turn
 from nardy.rules.variants import variant
 from train.arena import check_writable, progress_bar
-from train.benchmark_files import LONG_PHASES, Floats, kind_of
+from train.benchmark_files import Floats, kind_of
 from train.benchmark_make import GAMES_PER_DECISION, LEAST_SPREAD, Turns, play_games, write_npz
+from train.benchmark_phases import LONG_PHASES
 from train.checkpoint import resolve
 from train.config import about, help_text, parse_keys
 from train.loop import commit
@@ -270,7 +271,8 @@ def make_file(config: RolloutConfig) -> dict[str, Any]:
     assert config.net is not None and config.to is not None
     net = Net.load(resolve(config.net))
     if net.variant != variant("long"):
-        raise ValueError(f"the net in {config.net!r} plays {net.variant.name}, not long by default")
+        other = f"{net.variant.name}{' by other rules' if net.variant.name == 'long' else ''}"
+        raise ValueError(f"the net in {config.net!r} plays {other}, not long by the usual rules")
     search = Search(net, 1, tables=tables_for(net.variant))
     games = max(2, round(config.decisions * GAMES_PER_DECISION))
     turns = play_games(NetPlayer(net, config.net), games, config.seed, net.variant)

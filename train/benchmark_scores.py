@@ -11,14 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from train.benchmark_files import (
-    DECISION_PHASES,
-    VALUE_PHASES,
-    Cubes,
-    Decisions,
-    Floats,
-    Values,
-)
+from train.benchmark_files import Cubes, Decisions, Floats, Values
+from train.benchmark_phases import DECISION_PHASES, VALUE_PHASES
 
 Rows = NDArray[np.int64]
 Score = dict[str, Any]
@@ -26,6 +20,9 @@ Score = dict[str, Any]
 MILLI = 1000.0
 BLUNDER = 0.08
 """Points; an error above it is a blunder."""
+
+CLOSE = 0.04
+"""Equity by which the better of two cube actions is ahead where the decision is close."""
 
 PR_FACTOR = 500.0
 """PR = 500 · points lost a decision."""
@@ -133,29 +130,43 @@ def equities(chances: Floats) -> Floats:
 
 def score_cubes(cubes: Cubes, double: NDArray[np.bool_], take: NDArray[np.bool_]) -> Score:
     """For each reference the cost of `doubling` and of `taking` a position: decisions, loss,
-    ci95 and by_phase, in millipoints (money) or hundredths of a percent of the match.
+    ci95 and by_phase, in millipoints (money) or hundredths of a percent of the match; and `close`:
+    how many decisions the reference holds to be within CLOSE, and which share `agrees` with it
+    (None of none).
 
     double, take: bool[N], the actions judged (K16). After a double the other side answers as the
     reference would. Crawford games, where no one doubles (K17), are left out.
     """
     live, unit = ~cubes.crawford, 10_000.0 if cubes.match else MILLI
+    games, phases = cubes.games[live], cubes.phases[live]
     scores: Score = {}
     for name, actions in cubes.actions.items():
         stay, taken, passed = np.nan_to_num(actions).T
         doubled = np.minimum(taken, passed)
+        right_double, right_take = cube_actions(np.nan_to_num(actions))
         parts = {
-            "doubling": np.maximum(stay, doubled) - np.where(double, doubled, stay),
-            "taking": np.where(take, taken, passed) - doubled,
+            "doubling": (np.where(double, doubled, stay), np.maximum(stay, doubled)),
+            "taking": (doubled, np.where(take, taken, passed)),
         }
-        games, phases = cubes.games[live], cubes.phases[live]
+        agree = {"doubling": double == right_double, "taking": take == right_take}
+        apart = {"doubling": stay - doubled, "taking": taken - passed}
         scores[name] = {
             part: {
-                **mean_of(unit * lost[live], games),
-                "by_phase": _by_phase(unit * lost[live], phases, games),
+                **mean_of(unit * (best - worth)[live], games),
+                "by_phase": _by_phase(unit * (best - worth)[live], phases, games),
+                "close": _close(agree[part], np.abs(apart[part]) <= CLOSE * cubes.unit, live),
             }
-            for part, lost in parts.items()
+            for part, (worth, best) in parts.items()
         }
     return scores
+
+
+def _close(
+    agree: NDArray[np.bool_], close: NDArray[np.bool_], live: NDArray[np.bool_]
+) -> dict[str, float | None]:
+    counted = agree[close & live]
+    share = float(counted.mean()) if len(counted) else None
+    return {"decisions": len(counted), "agrees": share}
 
 
 def cube_actions(values: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -119,7 +119,7 @@ class Config:
     net: NetConfig = about("the network", NetConfig)
     algo: AlgoConfig = about("the learning", AlgoConfig)
     stages: dict[str, AlgoConfig] = about(
-        "in a file of configs/exp: stages in order, each as algo", {}
+        "in a file of configs/exp, or as {a:{targets:td},b:{…}}: stages in order, each as algo", {}
     )
     init: str | None = about("run, checkpoint or exported net whose weights to start from", None)
     init_memory: str | None = about("run whose remembered positions to begin with", None)
@@ -261,6 +261,9 @@ def parse(name: str, schema: type[Schema], overrides: Sequence[str]) -> Schema:
     for override in overrides:
         if override.startswith(("+", "~")) or "=" not in override:
             raise ValueError(f"arguments have the form key=value, not {override!r}")
+    if not any(override.startswith("exp=") for override in overrides):
+        # to Hydra stages are new keys of a map, where no file has them
+        overrides = [f"++{one}" if one.startswith("stages={") else one for one in overrides]
     ConfigStore.instance().store(name="schema", node=schema)
     try:
         GlobalHydra.instance().clear()
@@ -284,7 +287,7 @@ def parse_keys(schema: type[Schema], arguments: Sequence[str]) -> Schema:
         given = OmegaConf.from_dotlist(list(arguments))
         return to_object(OmegaConf.merge(schema, given), schema)
     except (OmegaConfBaseException, YAMLError) as error:
-        reason = str(error).splitlines()[0]
+        reason = _plainly(str(error).splitlines()[0])
         raise ValueError(f"the arguments {' '.join(arguments)!r} are wrong: {reason}") from None
 
 
@@ -312,7 +315,12 @@ def _sentence(error: Exception, overrides: Sequence[str]) -> str:
     if "Could not find" in first:  # the lines after "Available options" name them
         known = itertools.takewhile(lambda line: "Config search path" not in line, lines[2:])
         first += f"; there are {', '.join(known)}"
-    return f"the configuration {' '.join(overrides)!r} is wrong: {first}"
+    return f"the configuration {' '.join(overrides)!r} is wrong: {_plainly(first)}"
+
+
+def _plainly(reason: str) -> str:
+    """OmegaConf's reason, where its own types tell a user nothing in words that do."""
+    return "a list is written [a,b]" if "is not a ListConfig" in reason else reason
 
 
 def help_text(schema: type[Any], usage: str, examples: Sequence[str]) -> str:

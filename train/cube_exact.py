@@ -38,7 +38,7 @@ from nardy.net.net import Net
 from nardy.net.weights import write_whole
 from nardy.play.bearoff import Bearoff, tables_for
 from nardy.play.cube_head import CubeHead, learned
-from nardy.play.cubeful import Cube, check_game, formula
+from nardy.play.cubeful import Cube, check_learnt, formula
 from nardy.play.possible import possible
 from nardy.rules.board import Boards, flip
 from nardy.rules.variants import variant
@@ -227,7 +227,7 @@ def run(config: ExactConfig) -> None:
     """Print the comparison, and write it where asked. Raises ValueError, OSError."""
     folder = resolve(config.net)
     net = Net.load(folder)
-    check_game(net.variant)
+    check_learnt(net.variant)
     place = folder if config.cube is None else resolve(config.cube)
     head = CubeHead.load(place)
     if head is None and config.cube is not None:

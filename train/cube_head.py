@@ -27,7 +27,7 @@ from tqdm import tqdm
 from nardy.net.net import Net
 from nardy.net.weights import write_whole
 from nardy.play.cube_head import FILE
-from nardy.play.cubeful import check_game
+from nardy.play.cubeful import check_learnt
 from train import checkpoint
 from train.arena import check_writable
 from train.config import help_text, parse_keys
@@ -83,7 +83,7 @@ def run(
 
 def _start(config: HeadConfig, folder: Path, overrides: Sequence[str]) -> Trainer:
     net = Net.load(checkpoint.resolve(config.net))
-    check_game(net.variant)
+    check_learnt(net.variant)
     if not any(folder.glob("checkpoint-*")):
         trainer = Trainer(net, config, folder)  # first: where it refuses, no folder is left behind
         folder.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,7 @@ from nardy.match.cube import Offer, automatic_double, beaver, double, refuse, ta
 from nardy.match.score import Score
 from nardy.notation.record import CubeAction, Deed, GameRecord, Roll
 from nardy.rules.batch import Workspace, afterstates
-from nardy.rules.board import Boards, flip, points_won, start_board
+from nardy.rules.board import Boards, points_won, start_board, turn
 from nardy.rules.dice import random_words, roll
 from nardy.rules.variants import Variant
 from train import match
@@ -288,7 +288,7 @@ class _Table:
         """Turn to the other player, or begin the next game of a match; bool[B], finished units."""
         done = np.zeros(len(won), np.bool_)
         going = won == 0
-        live.boards[going] = flip(live.boards[going])
+        live.boards[going] = turn(live.boards[going], self.game.family)
         live.plies[going] += 1
         live.seats[going] = 1 - live.seats[going]
         for i in np.flatnonzero(going).tolist():

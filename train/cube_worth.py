@@ -20,9 +20,9 @@ from nardy.match.score import Score
 from nardy.net.net import Net
 from nardy.play.bearoff import Bearoff
 from nardy.play.cube_head import CubeHead
-from nardy.play.cubeful import NEAR, Cube, exact, formula
+from nardy.play.cubeful import NEAR, Cube, exact, formula_of, six
 from nardy.play.look import Look
-from nardy.rules.board import Boards, flip
+from nardy.rules.board import Boards, turn
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -90,10 +90,11 @@ class CubeWorth:
         if head is not None:
             head.check(net)
         self._head, self._tables, self._look = head, tables, Look(net)
+        self._game, self._formula = net.variant, formula_of(net.variant.family)
 
     def values(self, boards: Boards, chances: ArrayLike, kinds: Rows, stakes: Stakes) -> CubeValues:
         """As cubeful.cube_values_at: of the player on roll, who is in view."""
-        given, looks = np.asarray(chances, float), None
+        given, looks = self._six(chances), None
         if self._head is not None:
             looks = self._head.looks(self._look.activations(boards))
         found = np.empty((len(CubeValues._fields), len(boards)))
@@ -108,7 +109,12 @@ class CubeWorth:
     def _cube(self, looks: NDArray[np.float32] | None) -> Cube:
         if self._head is not None and looks is not None:
             return cube_at(looks, self._head, self._tables)
-        return formula if self._tables is None else exact(formula, self._tables)
+        return self._formula if self._tables is None else exact(self._formula, self._tables)
+
+    def _six(self, chances: ArrayLike) -> Floats:
+        """float64[N, 6], of the game's outcomes or of six already."""
+        given = np.asarray(chances, float)
+        return given if given.shape[-1] == 6 else six(given, self._game)
 
     def actions(
         self, boards: Boards, chances: ArrayLike, kinds: Rows, stakes: Stakes
@@ -129,7 +135,7 @@ class CubeWorth:
     def after(self, results: Boards, chances: ArrayLike, kinds: Rows, stakes: Stakes) -> Floats:
         """As cubeful.after_values: of the player who moved, who is in view."""
         theirs = np.asarray(chances, float)[:, ::-1]
-        best = self.values(flip(results), theirs, kinds, stakes.flip()).best
+        best = self.values(turn(results, self._game.family), theirs, kinds, stakes.flip()).best
         return np.where(stakes.money[kinds], -best, 1 - best)
 
     def near(
@@ -141,7 +147,7 @@ class CubeWorth:
 
         owners: int64[N], the board of each, ascending; kinds: of each play's score.
         """
-        given = np.asarray(chances, float)
+        given = self._six(chances)
         rough = stakes.normalised(np.einsum("nk,nk->n", given, stakes.payoffs[kinds]), kinds)
         firsts = np.flatnonzero(np.diff(owners, prepend=-1))
         top = np.repeat(np.maximum.reduceat(rough, firsts), np.diff(firsts, append=len(rough)))

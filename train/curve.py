@@ -36,6 +36,7 @@ from train.benchmark_files import FOLDER, read_decisions
 from train.benchmark_players import subject
 from train.benchmark_scores import score_decisions
 from train.checkpoint import resolve
+from train.command_line import answer
 from train.config import about, help_text, parse_keys
 from train.luck import LuckJudge, NetRolls
 from train.match import play_match
@@ -278,6 +279,11 @@ def as_json(
     return (json.dumps({**asked, "runs": runs}, indent=2) + "\n").encode()
 
 
+def label(runs: str) -> str:
+    """What the picture calls a curve: the names of its runs, a line each."""
+    return "\n+ ".join(Path(run).name for run in runs.split("+"))
+
+
 def plot(
     curves: dict[str, list[Row]],
     config: CurveConfig,
@@ -294,7 +300,9 @@ def plot(
         rows, colour = curves[name], f"C{number}"
         minutes = [row["seconds"] / 60 for row in rows]
         points, intervals = ([row[part] for row in rows] for part in ("ppg", "ci95"))
-        axes.errorbar(minutes, points, yerr=intervals, fmt="o-", ms=3, color=colour, label=name)
+        axes.errorbar(
+            minutes, points, yerr=intervals, fmt="o-", ms=3, color=colour, label=label(name)
+        )
         if all(row["errors"] for row in rows):
             beside = beside or axes.twinx()
             losses = [np.mean([s["loss"] for s in row["errors"].values()]) for row in rows]
@@ -309,19 +317,13 @@ def plot(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command line: the exit code, 2 after one sentence on stderr about bad input."""
-    if {"-h", "--help"} & set(arguments):
-        print(help_text(CurveConfig, "usage: python -m train.curve [key=value …]", EXAMPLES))
-        return 0
-    try:
-        run(parse_keys(CurveConfig, arguments))
-    except (ValueError, OSError) as error:
-        print(f"train.curve: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("train.curve: interrupted", file=sys.stderr)
-        return 130
-    return 0
+    """The command line; its exit code (train.command_line)."""
+    return answer(
+        "train.curve",
+        lambda: run(parse_keys(CurveConfig, arguments)),
+        arguments,
+        help_text(CurveConfig, "usage: python -m train.curve [key=value …]", EXAMPLES),
+    )
 
 
 if __name__ == "__main__":

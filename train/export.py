@@ -34,6 +34,7 @@ from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, ending, start_board, turn
 from nardy.rules.dice import random_words, roll
 from nardy.rules.variants import OPTIONS, Variant, variant
+from train.command_line import answer
 
 WEIGHTS = "weights.safetensors"
 DTYPES = {"float32": np.float32, "float16": np.float16}
@@ -219,28 +220,24 @@ def parse_arguments(arguments: list[str]) -> ExportConfig:
     return ExportConfig(**given)
 
 
-def main(arguments: list[str]) -> int:
-    """The command line; its exit code."""
+def run(config: ExportConfig) -> None:
+    """Write the folder. Raises ValueError or OSError naming what is wrong."""
     from train.checkpoint import network_weights, resolve
 
-    if "--help" in arguments or "-h" in arguments:
-        print(__doc__)
-        return 0
-    try:
-        config = parse_arguments(arguments)
-        source = resolve(config.source)
-        net, weights = Net.load(source), network_weights(source)
-        head, meta = CubeHead.load(source), net.meta
-        if config.cube is not None:
-            head, said = head_from(resolve(config.cube), net)
-            meta = {name: value for name, value in meta.items() if name != "cube"} | said
-        export(net, meta, Path(config.to), config.dtype, weights, head)
-    except (ValueError, OSError) as error:
-        print(f"train.export: {error}", file=sys.stderr)
-        return 2
+    source = resolve(config.source)
+    net, weights = Net.load(source), network_weights(source)
+    head, meta = CubeHead.load(source), net.meta
+    if config.cube is not None:
+        head, said = head_from(resolve(config.cube), net)
+        meta = {name: value for name, value in meta.items() if name != "cube"} | said
+    export(net, meta, Path(config.to), config.dtype, weights, head)
     cube = "" if head is None else ", with its cube"
     print(f"{config.to}: {net.variant.name}, {len(net.bias)} units, {config.dtype}{cube}")
-    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """The command line; its exit code (train.command_line)."""
+    return answer("train.export", lambda: run(parse_arguments(arguments)), arguments, str(__doc__))
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 
 Prints rows for card.md: how the net's games with itself go (the first player's advantage, mars,
 length), the net against random, pips, the hand-written player and an early net, and at 1-ply
-against itself at 0-ply, with the luck of the dice taken out. The matches, but for that with random
-moves, can be played again with train.arena and the same seed. CardConfig lists the keys; each
-takes its share of the time, which `pairs=` scales.
+against itself at 0-ply, with the luck of the dice taken out. The matches can be played again by the
+commands that are printed. CardConfig lists the keys; each takes its share of the time, which
+`pairs=` scales.
 """
 
 import os
@@ -20,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from nardy.net.net import Net
-from nardy.rules.variants import Variant
+from nardy.rules.variants import OPTIONS, Variant, variant
 from train.arena import check_writable, cores, progress_bar
 from train.benchmark_files import FOLDER, read_decisions
 from train.benchmark_players import subject
@@ -78,9 +78,10 @@ def rows(config: CardConfig) -> Iterator[Row]:
         _match(mine, mine, game, config, pairs=max(config.pairs // JUDGED, 2), judge=judge)
     )
     for name in installed_opponents(game):
-        yield _against(_match(mine, player(name, game), game, config), game)
-    for other in early:
-        yield _against(_match(mine, other, game, config), game)
+        other = player(name, game, config.seed + 1)  # as the arena's b
+        yield _against(_match(mine, other, game, config), game, config)
+    for old in early:
+        yield _against(_match(mine, old, game, config), game, config)
     yield searched(path, game, config, judge)
     yield from benchmark(path, game, config.tables)
 
@@ -109,12 +110,25 @@ def first_player(match: MatchResult) -> Row:
     return f"– luck taken out of {match.pairs:,d}", f"{found.ppg:+.4f} ± {found.ci95:.4f}"
 
 
-def _against(match: MatchResult, game: Variant) -> Row:
+def _against(match: MatchResult, game: Variant, config: CardConfig) -> Row:
     text = f"{match.ppg:+.4f} ± {match.ci95:.4f} points a game, {match.won(1):.1%} wins"
     text += f", {match.won(2):.1%} mars, {match.won(-2):.1%} lost"
     if 0 in game.outcomes:
         text += f", {match.draws:.1%} draws"
-    return f"`train.arena a={match.a} b={match.b} variant={game.name} pairs={match.pairs}`", text
+    return _command(game, config, f"a={match.a} b={match.b}", f"pairs={match.pairs}"), text
+
+
+def _command(game: Variant, config: CardConfig, players: str, how: str) -> str:
+    """The arena's command line for a match of the card."""
+    usual, words = variant(game.name), [f"train.arena {players} variant={game.name}"]
+    for option in OPTIONS:
+        value = getattr(game, option)
+        words += [f"variant.{option}={value}"] if value != getattr(usual, option) else []
+    if game.start != usual.start:
+        stands = ",".join(f"{point}:{n}" for point, n in enumerate(game.start) if n > 0)
+        words.append(f"variant.start={{{stands}}}")
+    words += [how] + ["tables=true"] * config.tables + [f"seed={config.seed}"] * (config.seed != 0)
+    return f"`{' '.join(words)}`"
 
 
 def searched(path: str, game: Variant, config: CardConfig, judge: LuckJudge) -> Row:
@@ -123,7 +137,7 @@ def searched(path: str, game: Variant, config: CardConfig, judge: LuckJudge) -> 
     pairs = max(config.pairs // SEARCHED, 2)
     match = _match(a, b, game, config, pairs=pairs, judge=judge)
     assert match.adjusted is not None
-    asked = f"`train.arena a={path} a_ply=1 b={path} variant={game.name} pairs={pairs} luck=true`"
+    asked = _command(game, config, f"a={path} a_ply=1 b={path}", f"pairs={pairs} luck=true")
     return asked, f"{match.adjusted.ppg:+.4f} ± {match.adjusted.ci95:.4f}, luck taken out"
 
 

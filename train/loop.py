@@ -35,6 +35,12 @@ LIBERTIES = (
     "checkpoint_minutes", "keep", "resume",
 )  # fmt: skip
 """What a resumed run may change."""
+SHOWN = (
+    ("loss", "learn/loss", ".4f"),
+    ("td", "learn/td_error", ".3f"),
+    ("rate", "learn/rate", ".1e"),
+)
+"""What a line says of the learning, where it is known."""
 BAR = "{l_bar}{bar}| {elapsed} gone, {remaining} left"
 
 
@@ -58,9 +64,10 @@ class Window:
             self.losses.append((done.fit.steps, done.fit.loss))
 
     def values(self) -> dict[str, float]:
-        """By tag (metrics.TAGS)."""
+        """By tag (metrics.TAGS); what there was nothing to measure by is not a number."""
         tally, seconds = self.tally, self.seconds
-        games, positions = max(tally.games, 1), max(tally.positions, 1)
+        games, positions = tally.games or math.nan, tally.positions or math.nan
+        begun = tally.games + tally.others
         steps = sum(steps for steps, _ in self.losses)
         loss = sum(steps * loss for steps, loss in self.losses) / steps if steps else math.nan
         return {
@@ -69,9 +76,9 @@ class Window:
             "play/backgammons": tally.backgammons / games if 3 in self.outcomes else math.nan,
             "play/draws": tally.draws / games if 0 in self.outcomes else math.nan,
             "play/cut_off": tally.cut_off / games,
-            "play/other_starts": tally.others / max(tally.games + tally.others, 1),
-            "play/games_per_s": (tally.games + tally.others) / seconds,
-            "play/positions_per_s": tally.positions / seconds,
+            "play/other_starts": tally.others / (begun or math.nan),
+            "play/games_per_s": (begun + tally.followed) / seconds,
+            "play/positions_per_s": positions / seconds,
             "learn/loss": loss,
             "learn/td_error": tally.td_error / positions,
             "learn/rate": self.rate,
@@ -225,9 +232,11 @@ def _report(trainer: Trainer, metrics: Metrics, values: dict[str, float]) -> Non
         f"{trainer.seconds / 60:6.1f} min",
         f"{trainer.games:9,d} games",
         f"{values['play/games_per_s']:6.0f} games/s",
-        f"loss {values['learn/loss']:.4f}",
-        f"td {values['learn/td_error']:.3f}",
-        f"rate {values['learn/rate']:.1e}",
+        *(
+            f"{name} {values[tag]:{form}}"
+            for name, tag, form in SHOWN
+            if math.isfinite(values[tag])
+        ),
         *(
             f"{name} {values[f'arena/{name}']:+.3f}"
             for name in installed_opponents(trainer.variant)

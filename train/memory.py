@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy.net.net import Floats
-from train.benchmark_files import DECISION_PHASES
+from train.benchmark_phases import DECISION_PHASES
 from train.phases import fast_phases
 from train.selfplay import Sample
 
@@ -87,7 +87,7 @@ class Memory:
     def draw_by_phase(
         self, count: int, rng: np.random.Generator, balance: float
     ) -> tuple[Sample, Floats]:
-        """As `draw`, with rare phases (benchmark_files.DECISION_PHASES) drawn more often.
+        """As `draw`, with rare phases (benchmark_phases.DECISION_PHASES) drawn more often.
 
         balance: see `phase_shares`. The second result, float32[count], is each position's natural
         chance over that of being drawn so: what is weighted by it has its natural mean.

@@ -14,14 +14,14 @@ from torch import nn
 from torch.utils.tensorboard import SummaryWriter
 
 TAGS = {
-    "play/games": "games finished since the run began",
+    "play/games": "games finished since the run began, or those of the runs it follows",
     "play/length": "turns of a finished game, both players', mean",
     "play/gammons": "share of games won with a gammon (2 points)",
     "play/backgammons": "share of games won with a backgammon (3 points), where they are paid",
     "play/draws": "share of games drawn, where the rules have draws",
     "play/cut_off": "share of games cut off at algo.longest_game",
     "play/other_starts": "share of games not begun at the opening, which the above leave out",
-    "play/games_per_s": "games finished a second, learning included",
+    "play/games_per_s": "games finished a second, learning included, or by the runs it follows",
     "play/positions_per_s": "positions learnt from a second",
     "learn/loss": "cross-entropy of the outcomes against the targets, nats, mean",
     "learn/td_error": "mean |V(s) - return| of positions when they were played, points",

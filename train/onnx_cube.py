@@ -64,19 +64,40 @@ def cubeful(graph: Graph, head: CubeHead, hidden: str) -> None:
     Points for money, else the chance of winning the match. hidden: float32[N, H], the first layer.
     """
     context = _context(graph)
-    chances = Number.of(graph, "outcomes")
-    cube = _cube(context, chances, _efficiency(graph))
+    told = _Told(graph, head, _looks(graph, head, hidden), Number.of(graph, "outcomes"))
+    x = _efficiency(graph)
+    cube = _cube(context, told.chances, x)
+    never, always = context.cube < 0, context.cube > 0
+    doubled = context._replace(mine=never, theirs=always, centre=never, cube=context.cube * 2)
+    taken = _value(told, doubled, _cube(doubled, told.chances, x))
+    stay = _value(told, context, cube)
+    free = cube.more[0] & ~context.theirs & _same(*cube.losses)  # cube_head.free
+    value = free.where(stay.min(taken), stay).cast(TensorProto.FLOAT)
+    graph.node("Squeeze", value, graph.constant([1], np.int64), name="cubeful")
+
+
+class _Told(NamedTuple):
+    """What is the same in all contexts of a position. looks: its name in the graph."""
+
+    graph: Graph
+    head: CubeHead
+    looks: str
+    chances: Number
+
+
+def _value(told: _Told, context: _Context, cube: _Cube) -> Number:
+    """[N, 1]: CubeHead._value at the first level of a context."""
     takes, cashes = _live_points(cube)
     dead = _dead(cube, context)
     live = _live(cube, context, takes, cashes)
     formula = (1 - cube.x) * dead + cube.x * live
-    values = [formula, dead, live]
-    told = _terms(cube, context, chances, values, takes, cashes)
-    added = _added(graph, head, hidden, told.clip(-CLIP, CLIP).cast(TensorProto.FLOAT))
+    terms = _terms(cube, context, told.chances, [formula, dead, live], takes, cashes)
+    added = _added(told, terms.clip(-CLIP, CLIP).cast(TensorProto.FLOAT))
     unit = (cube.cash[0] - cube.passed[0]) * 0.5
     open_ = cube.more[0] & (cube.win > 0) & (cube.win < 1)
-    value = open_.where(formula + added * unit, formula).cast(TensorProto.FLOAT)
-    graph.node("Squeeze", value, graph.constant([1], np.int64), name="cubeful")
+    value = formula + added * unit
+    value = context.money.where(value, value.clip(0, 1))  # of money the range is far away
+    return open_.where(value, formula)
 
 
 def _context(graph: Graph) -> _Context:
@@ -270,12 +291,17 @@ def _terms(
     )
 
 
-def _added(graph: Graph, head: CubeHead, hidden: str, told: str) -> Number:
-    """[N, 1]: what the head adds, equity of this cube; CubeHead.added."""
+def _looks(graph: Graph, head: CubeHead, hidden: str) -> str:
+    """[N, U]: CubeHead.looks."""
     looks = graph.node("MatMul", hidden, graph.constant(head.seen, np.float32))
-    looks = graph.node("Add", looks, graph.constant(head.bias, np.float32))
-    x = graph.node("MatMul", told, graph.constant(head.terms, np.float32))
-    x = graph.node("Add", x, looks)
+    return graph.node("Add", looks, graph.constant(head.bias, np.float32))
+
+
+def _added(told: _Told, terms: str) -> Number:
+    """[N, 1]: what the head adds, equity of this cube; CubeHead.added."""
+    graph, head = told.graph, told.head
+    x = graph.node("MatMul", terms, graph.constant(head.terms, np.float32))
+    x = graph.node("Add", x, told.looks)
     for weight, bias in head.layers:
         x = graph.node("MatMul", graph.node("Relu", x), graph.constant(weight, np.float32))
         x = graph.node("Add", x, graph.constant(bias, np.float32))

@@ -28,6 +28,7 @@ from nardy.play.search import PLIES, Search
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, start_board, turn
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
+from nardy.rules.variants import OPTIONS
 from train.arena import check_writable, progress_bar
 from train.checkpoint import resolve
 from train.config import about, help_text, parse_keys
@@ -71,19 +72,25 @@ class Opening(NamedTuple):
     """A first roll; `replies` and `seconds` are by dice.ROLLS."""
 
     dice: NDArray[np.uint8]
-    plays: list[RankedPlay]
+    plays: Sequence[RankedPlay]
     static: float  # of the first play, at 0-ply
-    replies: list[list[RankedPlay]]
+    replies: Sequence[Sequence[RankedPlay]]
     seconds: list[Second]
 
 
 def openings(net: Net, config: OpeningsConfig) -> list[Opening]:
     """Every first roll, the highest first. Raises ValueError where the net is not of the family."""
     game = net.variant
-    if game.family != "blocking" or game.last_roll != "off":
+    if game.family != "blocking":
         raise ValueError(
             f"the net in {config.net!r} plays {game.name}, and this page is long nardy's"
         )
+    for name in ("opening", "last_roll"):  # the page speaks of fifteen rolls, and of no draws
+        if getattr(game, name) != OPTIONS[name][0]:
+            raise ValueError(
+                f"the net in {config.net!r} plays with {name}={getattr(game, name)}, "
+                f"and this page is of {name}={OPTIONS[name][0]}"
+            )
     player, search = Player(net, config.ply), Search(net, config.second_ply)
     found = []
     with progress_bar(len(UNEQUAL), "roll") as bar:

@@ -1,4 +1,4 @@
-"""Phases of many positions at once, fast: train.benchmark_files.phases_of without its opening.
+"""Phases of many positions at once, fast: train.benchmark_phases.phases_of without its opening.
 
     phases = fast_phases(boards)        # uint8[N] into DECISION_PHASES
 
@@ -15,7 +15,7 @@ CONTACT, HOLDING, BACK_GAME, PRIMES, CRASHED, RACE, BEAR_OFF_CONTACT, BEAR_OFF =
 
 
 def fast_phases(boards: Boards) -> NDArray[np.uint8]:
-    """uint8[N] into benchmark_files.DECISION_PHASES of int8[N, 26]; hitting family."""
+    """uint8[N] into benchmark_phases.DECISION_PHASES of int8[N, 26]; hitting family."""
     phases = np.empty(len(boards), np.uint8)
     _mark_phases(boards, np.empty((2, 26), np.int64), phases)
     return phases

@@ -9,6 +9,7 @@ that a match is a function of its seed.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -22,7 +23,7 @@ from nardy.play.search import Search, first_best
 from nardy.rules.batch import Afterstates
 from nardy.rules.board import Boards, pip_counts
 from nardy.rules.dice import random_words
-from nardy.rules.variants import Variant
+from nardy.rules.variants import OPTIONS, Variant
 from train.checkpoint import resolve
 
 Rows = NDArray[np.int64]
@@ -260,13 +261,25 @@ def installed_opponents(game: Variant) -> list[str]:
 
 
 def load_net(name: str, game: Variant) -> Net:
-    """The net at a path. Raises ValueError where there is none, or it plays another game."""
+    """The net at a path. Raises ValueError where there is none, or it plays another game.
+
+    One of a game that differs by the cube alone will do, as long nardy's for nardgammon.
+    """
     if not Path(name).exists():
         raise ValueError(f"{name!r} is neither {', '.join(NAMES)} nor a path that exists")
     net = Net.load(resolve(name))
-    if net.variant != game:
-        ours, theirs = game.name, net.variant.name
-        if ours == theirs:  # they differ in an option
-            ours, theirs = repr(game), repr(net.variant)
-        raise ValueError(f"the net in {name!r} plays {theirs}, and this match is {ours}")
-    return net
+    learnt = net.variant
+    if replace(learnt, name=game.name, cube=game.cube) == game:
+        return replace(net, variant=game)
+    ours, theirs = game.name, learnt.name
+    if ours == theirs:
+        ours, theirs = _differing(game, learnt), _differing(learnt, game)
+    raise ValueError(f"the net in {name!r} plays {theirs}, and this match is {ours}")
+
+
+def _differing(game: Variant, other: Variant) -> str:
+    """The game's name with what it does otherwise than the other, of the same name."""
+    told: dict[str, object] = {option: getattr(game, option) for option in OPTIONS}
+    told["start"] = {point: count for point, count in enumerate(game.start) if count > 0}
+    shown = [f"{name}={told[name]}" for name in told if getattr(game, name) != getattr(other, name)]
+    return f"{game.name} with {', '.join(shown)}"

@@ -3,12 +3,13 @@
     python -m train.preflight exp=gpu_quarter_hour
     python -m train.preflight exp=gpu_quarter_hour threads=8 stages.td.minibatch=4096
 
-Takes the keys of `python -m train` and some twenty seconds after compiling. For every stage of the
-recipe it times, with the stage's own batches, the moves (rules on the host's threads), the boards'
-way to the device, the net with its choice there, and the learner; then whole rounds of the run. All
-are given in turns of self-play that the part alone could carry a second, so that the lowest is the
-limit; where the whole stays far below it, the rest is Python between the parts. It compiles what
-the run needs, so the run that follows on the same machine starts at once. Writes no file.
+Takes the keys of `python -m train` and some twenty seconds after compiling; on the CPU minutes,
+since whole rounds of the recipe are played. For every stage of the recipe it times, with the
+stage's own batches, the moves (rules on the host's threads), the boards' way to the device, the net
+with its choice there, and the learner; then whole rounds of the run. All are given in turns of
+self-play that the part alone could carry a second, so that the lowest is the limit; where the whole
+stays far below it, the rest is Python between the parts. It compiles what the run needs, so the run
+that follows on the same machine starts at once. Writes no file.
 """
 
 import math
@@ -29,6 +30,7 @@ from nardy.rules.batch import Afterstates, Workspace, afterstates
 from nardy.rules.board import Boards
 from nardy.rules.dice import ROLLS, roll
 from nardy.rules.variants import Variant
+from train.command_line import answer
 from train.config import AlgoConfig, Config, help_text, parse
 from train.device import DeviceEvaluator
 from train.export import reference_positions
@@ -227,19 +229,13 @@ LIMITS = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command line: the exit code, 2 after one sentence on stderr about bad input."""
-    if {"-h", "--help"} & set(arguments):
-        print(help_text(Config, "usage: python -m train.preflight [key=value …]", EXAMPLES))
-        return 0
-    try:
-        run(parse("train", Config, list(arguments)))
-    except ValueError as error:
-        print(f"train.preflight: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("train.preflight: interrupted", file=sys.stderr)
-        return 130
-    return 0
+    """The command line; its exit code (train.command_line)."""
+    return answer(
+        "train.preflight",
+        lambda: run(parse("train", Config, list(arguments))),
+        arguments,
+        help_text(Config, "usage: python -m train.preflight [key=value …]", EXAMPLES),
+    )
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ from train.benchmark import difference_text
 from train.benchmark_files import FOLDER, Decisions, read_decisions
 from train.benchmark_players import Chances, subject
 from train.benchmark_scores import score_decisions, score_difference
+from train.command_line import answer
 from train.config import NetConfig, about, help_text, parse_keys
 from train.encode import encode, encode_pairs
 from train.learner import Learner
@@ -372,19 +373,13 @@ def as_json(config: ProbeConfig, entropy: float, fitted: Sequence[Fitted]) -> by
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command line: the exit code, 2 after one sentence on stderr about bad input."""
-    if {"-h", "--help"} & set(arguments):
-        print(help_text(ProbeConfig, "usage: python -m train.probe [key=value …]", EXAMPLES))
-        return 0
-    try:
-        run(parse_keys(ProbeConfig, arguments))
-    except (ValueError, OSError) as error:
-        print(f"train.probe: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("train.probe: interrupted", file=sys.stderr)
-        return 130
-    return 0
+    """The command line; its exit code (train.command_line)."""
+    return answer(
+        "train.probe",
+        lambda: run(parse_keys(ProbeConfig, arguments)),
+        arguments,
+        help_text(ProbeConfig, "usage: python -m train.probe [key=value …]", EXAMPLES),
+    )
 
 
 if __name__ == "__main__":

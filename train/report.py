@@ -13,12 +13,11 @@ import base64
 import html
 import io
 import json
-import re
 import sys
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +25,18 @@ from tqdm import tqdm
 
 from nardy.net.weights import write_whole
 from train.arena import check_writable
-from train.benchmark_files import FOLDER, benchmark_files, kind_of, read_decisions, read_values
-from train.benchmark_players import subject
-from train.benchmark_scores import CHANCES, score_decisions, score_values
-from train.checkpoint import resolve
-from train.config import Config, about, flatten, help_text, parse_keys
+from train.benchmark_files import FOLDER
+from train.benchmark_scores import CHANCES
+from train.command_line import answer
+from train.config import about, help_text, parse_keys
 from train.metrics import TAGS
+from train.report_runs import Run, command, read_run, sweep_folders
 
 EXAMPLES = (
     "python -m train.report run=runs/quick",
     "python -m train.report runs=[runs/a,runs/b] out=compare.html",
     "python -m train.report sweep=runs/lambda",
 )
-INDEX = "index.jsonl"
-"""Written into a sweep's folder by `python -m train -m …`: a line of JSON for each run."""
 
 
 @dataclass
@@ -58,76 +55,6 @@ class ReportConfig:
         """Exactly one of run, runs and sweep."""
         if sum(bool(given) for given in (self.run, self.runs, self.sweep)) != 1:
             raise ValueError("give one of run=, runs= and sweep=")
-
-
-@dataclass
-class Run:
-    """A run folder as the report sees it.
-
-    rows: its metrics.jsonl; meta: of its latest checkpoint; references: the decision benchmark's
-    scores by judge; calibration: the same of its outcome chances.
-    """
-
-    folder: Path
-    name: str
-    rows: list[dict[str, Any]]
-    meta: dict[str, Any]
-    references: dict[str, Any]
-    calibration: dict[str, Any]
-
-    def curve(self, tag: str, against: str) -> tuple[list[float], list[float]]:
-        """Values of two tags, of the rows that have both."""
-        both = [(row[against], row[tag]) for row in self.rows if tag in row and against in row]
-        return [x for x, _ in both], [y for _, y in both]
-
-
-def read_run(folder: Path, name: str, data: Path) -> Run:
-    """Read a run folder and judge its latest net by the benchmark files in `data`.
-
-    Raises ValueError naming a folder that is not a run.
-    """
-    try:
-        lines = (folder / "metrics.jsonl").read_text().splitlines()
-        rows = [json.loads(line) for line in lines]
-        meta = json.loads((resolve(folder) / "meta.json").read_text())
-    except OSError:
-        raise ValueError(f"{str(folder)!r} is no run folder: it has no metrics.jsonl") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{str(folder)!r} has figures that are not JSON: {error}") from None
-    references, calibration = judge(folder, meta, data)
-    return Run(folder, name, rows, meta, references, calibration)
-
-
-def judge(folder: Path, meta: dict[str, Any], data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Scores of a net by the first file of moves and the first of values; empty without them."""
-    if meta["variant"] != "short" or not data.is_dir():
-        return {}, {}
-    player = subject(str(folder), 0)
-    moves: dict[str, Any] = {}
-    values: dict[str, Any] = {}
-    for path in benchmark_files(data, None):
-        if kind_of(path) == "decisions" and not moves:
-            decisions = read_decisions(path)
-            moves = score_decisions(decisions, player.play(decisions))
-        if kind_of(path) == "values" and not values and player.chances is not None:
-            known = read_values(path)
-            values = score_values(known, player.chances(known.boards))
-    return moves, values
-
-
-def command(meta: dict[str, Any]) -> str:
-    """The command line that repeats a run, from the configuration in its checkpoint."""
-    ours, defaults = flatten(meta["config"]), flatten(asdict(Config()))
-    changed = [
-        f"{key}={_argument(value)}"
-        for key, value in ours.items()
-        if value is not None and value != defaults[key]  # None: minutes without a limit, in JSON
-    ]
-    return " ".join(["python -m train", *changed])
-
-
-def _argument(value: Any) -> str:
-    return json.dumps(value).replace(" ", "") if isinstance(value, list) else str(value)
 
 
 # --- plots -----------------------------------------------------------------------------------
@@ -266,7 +193,8 @@ def summary(runs: Sequence[Run]) -> str:
 
 def ratings_table(path: str) -> str:
     """Ratings of a round robin, drawn and as a table. Raises ValueError for any other file."""
-    players = sorted(_figures("ratings", path, "players")["players"], key=lambda p: -p["elo"])
+    found = _figures("ratings", path, "players", ("name", "elo", "ci95", "ppg", "games"))
+    players = sorted(found["players"], key=lambda p: -p["elo"])
 
     def draw(axes: Any) -> None:
         places = range(len(players), 0, -1)
@@ -285,7 +213,7 @@ def ratings_table(path: str) -> str:
 
 def speed_table(path: str) -> str:
     """Speeds of a bench. Raises ValueError for any other file."""
-    figures = _figures("bench", path, "stages")
+    figures = _figures("bench", path, "stages", ("rate", "unit", "peer", "ratio"))
     rows = [
         [
             name,
@@ -299,13 +227,18 @@ def speed_table(path: str) -> str:
     return title + table(["stage", "ours", "peers", "ratio"], rows)
 
 
-def _figures(key: str, path: str, part: str) -> Any:
-    """What the JSON file of the argument `key` holds. Raises ValueError for one without `part`."""
+def _figures(key: str, path: str, part: str, names: Sequence[str]) -> Any:
+    """What the JSON file of the argument `key` holds.
+
+    Raises ValueError for one without `part`, or where something there lacks one of `names`.
+    """
     try:
         found = json.loads(Path(path).read_text())
-    except json.JSONDecodeError:
-        found = {}
-    if part not in found:
+        there = found[part].values() if isinstance(found[part], dict) else found[part]
+        whole = all(name in one for one in there for name in names)
+    except (ValueError, KeyError, TypeError):
+        whole = False
+    if not whole:
         raise ValueError(f"{key}={path!r} is no JSON file with {part!r}")
     return found
 
@@ -346,32 +279,13 @@ def page(runs: Sequence[Run], config: ReportConfig) -> str:
 def folders(config: ReportConfig) -> list[tuple[Path, str]]:
     """The run folders asked for and what to call each. Raises ValueError for no sweep.
 
-    A run is called as its folder is, or by its path where two folders are called alike; a run of
-    a sweep by those of its overrides that not all runs of the sweep have.
+    A run is called as its folder is, or by its path where two folders are called alike.
     """
-    if config.sweep is None:
-        paths = [Path(path) for path in dict.fromkeys(config.runs or [config.run or ""])]
-        alike = Counter(path.name for path in paths)
-        return [(path, path.name if alike[path.name] == 1 else str(path)) for path in paths]
-    try:
-        lines = (Path(config.sweep) / INDEX).read_text().splitlines()
-    except OSError:
-        raise ValueError(f"{config.sweep!r} is no sweep: it has no {INDEX}") from None
-    # the last of a run counts, which may have been begun again
-    index = {entry["folder"]: entry["overrides"] for entry in map(json.loads, lines)}
-    common = Counter(item for overrides in index.values() for item in _items(overrides))
-    return [
-        (
-            Path(config.sweep) / folder,
-            ", ".join(item for item in _items(overrides) if common[item] < len(index)) or overrides,
-        )
-        for folder, overrides in index.items()
-    ]
-
-
-def _items(overrides: str) -> list[str]:
-    """`a=1,b=[2,3]` as its parts."""
-    return re.split(r",(?=[^,=\[\]]+=)", overrides)
+    if config.sweep is not None:
+        return sweep_folders(Path(config.sweep))
+    paths = [Path(path) for path in dict.fromkeys(config.runs or [config.run or ""])]
+    alike = Counter(path.name for path in paths)
+    return [(path, path.name if alike[path.name] == 1 else str(path)) for path in paths]
 
 
 def run(config: ReportConfig) -> None:
@@ -387,16 +301,13 @@ def run(config: ReportConfig) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command line; its exit code."""
-    if {"-h", "--help"} & set(arguments):
-        print(help_text(ReportConfig, "usage: python -m train.report [key=value …]", EXAMPLES))
-        return 0
-    try:
-        run(parse_keys(ReportConfig, arguments))
-    except (ValueError, OSError, KeyError) as error:
-        print(f"train.report: {error}", file=sys.stderr)
-        return 2
-    return 0
+    """The command line; its exit code (train.command_line)."""
+    return answer(
+        "train.report",
+        lambda: run(parse_keys(ReportConfig, arguments)),
+        arguments,
+        help_text(ReportConfig, "usage: python -m train.report [key=value …]", EXAMPLES),
+    )
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ class Tally:
     cut_off: int = 0
     length: int = 0  # turns
     others: int = 0  # games that ended and had begun elsewhere
+    followed: int = 0  # games that ended in the runs that are followed
     turns: int = 0  # turns played, also of games that go on
     positions: int = 0
     td_error: float = 0.0  # sum over positions of |equity - return|, points

@@ -31,6 +31,7 @@ from nardy.rules.dice import ROLL_CHANCES, ROLLS
 from nardy.rules.hitting import MAX_RESULTS
 from nardy.rules.variants import Variant
 from train import small_games as kernels
+from train.command_line import answer
 from train.config import VariantConfig, about, help_text, parse
 
 MOST_CHECKERS = 3
@@ -264,19 +265,14 @@ def run(config: SolveConfig) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command line: the exit code, 2 after one sentence on stderr about bad input."""
-    if {"-h", "--help"} & set(arguments):
-        print(help_text(SolveConfig, "python -m train.solve [key=value ...]", EXAMPLES))
-        return 0
-    try:
-        run(parse("solve", SolveConfig, arguments))
-        return 0
-    except (ValueError, OSError) as error:
-        print(f"train.solve: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted: the same command goes on from the last save", file=sys.stderr)
-        return 130
+    """The command line; its exit code (train.command_line)."""
+    return answer(
+        "train.solve",
+        lambda: run(parse("solve", SolveConfig, arguments)),
+        arguments,
+        help_text(SolveConfig, "usage: python -m train.solve [key=value …]", EXAMPLES),
+        stopped="interrupted: the same command goes on from the last save",
+    )
 
 
 if __name__ == "__main__":

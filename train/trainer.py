@@ -81,9 +81,9 @@ class Trainer:
             family=self.variant.family,
         )
         self.rounds = 0
-        self.games = 0
         self.seconds = 0.0
         self.followed = [Followed(Path(name), self.variant) for name in config.follow]
+        self.games = self._followed_games()
         self._begin(0)
 
     def _begin(self, stage: int) -> None:
@@ -141,8 +141,12 @@ class Trainer:
         """Start from the weights of a run, a checkpoint or an exported net.
 
         A network wider than theirs takes them as a part and gives the same values (train.network.
-        grow). Raises ValueError where they do not fit.
+        grow). Raises ValueError where they do not fit, or are of a game of another family or with
+        other outcomes: its boards and chances mean something else.
         """
+        theirs = Net.load(checkpoint.resolve(path)).variant
+        if (theirs.family, theirs.outcomes) != (self.variant.family, self.variant.outcomes):
+            raise ValueError(f"{str(path)!r} plays {theirs.name}, this run {self.variant.name}")
         arrays = checkpoint.network_weights(path)
         try:
             grow(self.network, arrays)
@@ -277,8 +281,11 @@ class Trainer:
             lambda: rate,
         )
         self.rounds += 1
-        self.games = sum(run.games for run in self.followed)
-        return Round(Tally(), fit, rate)
+        before, self.games = self.games, self._followed_games()
+        return Round(Tally(followed=self.games - before), fit, rate)
+
+    def _followed_games(self) -> int:
+        return sum(run.games for run in self.followed)
 
     def _rng(self) -> np.random.Generator:
         """What a round draws and shuffles its positions by."""

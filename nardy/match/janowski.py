@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nardy.match.met import MatchEquity, default_table
 from nardy.match.score import MAX_CUBE, Owner, Score
-from nardy.rules.board import Boards, pip_counts
+from nardy.rules.board import OPPOSITE, Boards, pip_counts
 
 Floats = NDArray[np.float64]
 
@@ -80,18 +80,26 @@ class Window(NamedTuple):
     too_good: float | None
 
 
-def efficiency(boards: Boards) -> Floats:
+def efficiency(boards: Boards, family: str = "hitting") -> Floats:
     """float64[...]: how live the cube is in each position, from 0 dead to 1 live, by its phase.
 
     boards: int8[..., 26], the player on roll. Contact 0.68; races 0.55 + 0.00125 a pip of his,
-    between 0.6 and 0.7; both sides bearing off 0.6: the figures of gnubg 1.07.
+    between 0.6 and 0.7; both sides bearing off 0.6: the figures of gnubg 1.07. They serve long
+    nardy too, for which there are none; a race is there what its nets take for one, both sides in
+    the second halves of their ways.
     """
     points = np.arange(26)
     rearmost = np.where(boards > 0, points, 0).max(-1)
-    their_rearmost = np.where(boards < 0, points, 25).min(-1)
-    race = np.clip(0.55 + 0.00125 * pip_counts(boards)[0], 0.6, 0.7)
-    bearoff = (rearmost <= 6) & (their_rearmost >= 19)
-    return np.where(their_rearmost < rearmost, CONTACT, np.where(bearoff, BEAROFF, race))
+    if family == "hitting":
+        their_rearmost = np.where(boards < 0, points, 25).min(-1)
+        contact = their_rearmost < rearmost
+        bearoff = (rearmost <= 6) & (their_rearmost >= 19)
+    else:
+        their_rearmost = np.where(boards < 0, OPPOSITE[family], 0).max(-1)
+        contact = np.maximum(rearmost, their_rearmost) > 12
+        bearoff = np.maximum(rearmost, their_rearmost) <= 6
+    race = np.clip(0.55 + 0.00125 * pip_counts(boards, family)[0], 0.6, 0.7)
+    return np.where(contact, CONTACT, np.where(bearoff, BEAROFF, race))
 
 
 @lru_cache(4096)
@@ -201,9 +209,10 @@ def window(chances: ArrayLike, score: Score, x: float, table: MatchEquity | None
 
 
 def _crossing(values: Floats) -> float | None:
-    """The chance of winning at which values over the grid first turn from below to above 0."""
+    """The chance of winning at which values over the grid first turn from below to above 0; None
+    where they do so nowhere, or only where the game is won."""
     above = values > 0
-    if not above.any():
+    if not above[:-1].any():
         return None
     i = int(above.argmax())
     if i == 0:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nardy.match.score import Owner, Score
+from nardy.notation.board_svg import board_svg
 from nardy.rules.board import Boards
 
 GAMES = ("none", "playing", "over", "resigned", "dropped")
@@ -139,3 +140,7 @@ class Position(NamedTuple):
     board: Boards  # int8[26], in the view of the player on roll
     state: MatchState = MatchState()
     names: tuple[str, str] = ("O", "X")  # of players 0 and 1
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows."""
+        return board_svg(self.board, dice=self.state.dice)

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
+from nardy.notation.board_svg import board_svg
 from nardy.notation.ids import position_id
 from nardy.play.analyze import Analysis
 from nardy.play.board_text import draw
@@ -27,7 +28,7 @@ table { border-collapse: collapse; margin: 1rem 0 }
 th, td { padding: .2rem .7rem; text-align: left; border-bottom: 1px solid #8884 }
 td.n { text-align: right; font-variant-numeric: tabular-nums }
 tr.bad { background: #e5393522 } tr.doubtful { background: #fb8c0022 }
-pre { overflow-x: auto; line-height: 1.15 }
+pre { overflow-x: auto; line-height: 1.15 } svg { max-width: 100%; height: auto }
 details { margin: 1rem 0 }
 """
 
@@ -144,17 +145,30 @@ def _roll(decision: Decision) -> str:
 
 def _board(analysis: Analysis, decision: Decision) -> str:
     """Drawn for the player on roll."""
-    on_roll = 1 - decision.player if decision.kind == "answer" else decision.player
+    on_roll = _on_roll(decision)
     names = analysis.match.players
     checkers = analysis.match.variant.checkers
-    score, note = decision.score, f"{names[on_roll]} to roll"
+    note = _note(analysis, decision)
+    return draw(decision.board, checkers, (names[on_roll], names[1 - on_roll]), note)
+
+
+def _on_roll(decision: Decision) -> int:
+    return 1 - decision.player if decision.kind == "answer" else decision.player
+
+
+def _note(analysis: Analysis, decision: Decision) -> str:
+    """Whose roll it is, the cube and the score."""
+    on_roll, names = _on_roll(decision), analysis.match.players
+    answers = decision.kind == "answer"
+    score = decision.score.flip() if answers else decision.score
+    note = f"{names[on_roll]} {'doubles' if answers else 'to roll'}"
     if decision.dice is not None:
         note = f"{names[on_roll]} rolled {_roll(decision)}"
     cube = {"centre": "in the middle", "mine": "own", "theirs": "the opponent's"}[score.owner]
     note += f"; cube {score.cube}, {cube}"
     if score.away:
         note += f"; {score.away[0]} away, {score.away[1]} away"
-    return draw(decision.board, checkers, (names[on_roll], names[1 - on_roll]), note)
+    return note
 
 
 def _options(decision: Decision) -> Iterator[str]:
@@ -218,8 +232,11 @@ def _row_html(analysis: Analysis, decision: Decision) -> str:
 def _blunder_html(analysis: Analysis, decision: Decision) -> str:
     options = "\n".join(_options(decision))
     line = escape(" ".join(_line(analysis, decision).split()))
-    board = escape(_board(analysis, decision))
+    note = escape(_note(analysis, decision))
+    variant = analysis.match.variant
+    dice = None if decision.dice is None else decision.dice.tolist()
+    board = board_svg(decision.board, checkers=variant.checkers, dice=dice, title=note)
     return (
         f"<details open><summary>Game {decision.game}: {line}</summary>"
-        f"<pre>{board}\n\n{escape(options)}</pre></details>"
+        f"<p>{note}</p>{board}<pre>{escape(options)}</pre></details>"
     )

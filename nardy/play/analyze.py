@@ -57,6 +57,10 @@ def analyze(
     Raises ValueError for another game than the net's, a match longer than the table of match
     equities reaches, or a bad depth.
     """
+    if net.variant.family != "hitting":
+        raise ValueError(
+            f"games are recorded and analysed of short nardy, not of {net.variant.name}"
+        )
     check_game(net.variant)
     if match.variant.name != net.variant.name:
         raise ValueError(f"the net plays {net.variant.name}, the games are {match.variant.name}")

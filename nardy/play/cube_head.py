@@ -7,8 +7,8 @@
 The head is a small network beside the outcome head. It sees the net's first layer, which knows
 the position, and some numbers that the formula uses or gives (`terms`), which know the cube and
 the score. What it adds to the formula is nothing until it has learnt, and nothing where the cube
-is dead or the winner certain. Several contexts of one position share the first layer and its
-product with `seen`.
+is dead or the winner certain; no value leaves the range of what the game can pay. Several contexts
+of one position share the first layer and its product with `seen`.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from nardy.match.score import MAX_CUBE, Owner, Score
 from nardy.net.net import Net
 from nardy.net.weights import read_tensors
 from nardy.play.bearoff import Bearoff
-from nardy.play.cubeful import Cube, exact, formula
+from nardy.play.cubeful import Cube, exact, formula_of
 from nardy.play.look import Look
 from nardy.rules.board import Boards
 
@@ -120,6 +120,8 @@ class CubeHead:
         if score.beavers and 4 * score.cube <= MAX_CUBE:
             beaver = self._value(cube, looks, chances, 2, "theirs")
         taken = self._value(cube, looks, chances, 1, "theirs")
+        if free(cube):  # then waiting can gain nothing
+            stay = np.minimum(stay, taken)
         return CubeValues(stay, taken, np.full_like(stay, cube.cash[0]), beaver)
 
     def _value(
@@ -135,12 +137,19 @@ class CubeHead:
             return formula
         added = self.added(looks, terms(cube, chances, level, owner))
         open_ = (cube.win > 0) & (cube.win < 1)
-        return np.asarray(np.where(open_, formula + added * unit(cube, level), formula))
+        value = np.where(open_, formula + added * unit(cube, level), formula)
+        return np.asarray(np.clip(value, *cube.payoffs[-1, [0, -1]]))
 
 
 def dead(cube: Cubeful, level: int) -> bool:
     """Whether the cube at that level cannot be turned to any effect."""
     return level + 1 >= cube.levels
+
+
+def free(cube: Cubeful) -> bool:
+    """Whether twice the cube costs the player on roll nothing, as the games lost are lost anyway:
+    the trailer's double after the Crawford game, say. It costs the other nothing to leave it."""
+    return bool((cube.payoffs[0, :3] == cube.payoffs[1, :3]).all())
 
 
 def unit(cube: Cubeful, level: int) -> float:
@@ -202,7 +211,7 @@ def cube_of(folder: str | Path, net: Net) -> Cube:
 def own_cube(net: Net, head: CubeHead | None, tables: Bearoff | None = None) -> Cube:
     """The best that is known of the cube: exact values where `tables` have them, else those of
     the head, else the formula's. One for each thread. Raises ValueError as `learned`."""
-    cube = formula if head is None else learned(net, head)
+    cube = formula_of(net.variant.family) if head is None else learned(net, head)
     return cube if tables is None else exact(cube, tables)
 
 

@@ -31,7 +31,7 @@ from nardy.match.janowski import (
 )
 from nardy.match.score import Owner, Score
 from nardy.play.bearoff import Bearoff
-from nardy.rules.board import Boards, flip
+from nardy.rules.board import Boards, turn
 from nardy.rules.variants import SHORT_OUTCOMES, Variant
 
 Floats = NDArray[np.float64]
@@ -48,6 +48,27 @@ def formula(boards: Boards, chances: ArrayLike, score: Score) -> CubeValues:
     return cube_values(chances, score, efficiency(boards))
 
 
+def formula_of(family: str) -> Cube:
+    """`formula` for the boards of a family."""
+    if family == "hitting":
+        return formula
+    return lambda boards, chances, score: cube_values(chances, score, efficiency(boards, family))
+
+
+def six(chances: ArrayLike, game: Variant) -> Floats:
+    """float64[..., 6]: chances of a game's outcomes, float[..., K], as those of K14, which the
+    formula reads: nobody wins or loses three points in long nardy (D11)."""
+    given = np.asarray(chances, float)
+    wide = np.zeros((*given.shape[:-1], len(SHORT_OUTCOMES)))
+    wide[..., columns_of(game)] = given
+    return wide
+
+
+def columns_of(game: Variant) -> list[int]:
+    """Where each of a game's outcomes is among those of K14."""
+    return [SHORT_OUTCOMES.index(points) for points in game.outcomes]
+
+
 def exact(cube: Cube, tables: Bearoff) -> Cube:
     """A Cube: in money play the values of the two-sided bear-off table where it reaches, and
     `cube`'s elsewhere.
@@ -62,7 +83,7 @@ def exact(cube: Cube, tables: Bearoff) -> Cube:
         unbounded = score.stake_cap is None and score.cube <= LOW_CUBE
         if not (score.money and score.doubling and unbounded):
             return found
-        known, table = tables.covers_exactly(boards), np.empty((len(boards), 4))
+        known, table = tables.covers_exactly(boards), np.zeros((len(boards), 4))
         table[known] = score.cube * tables.equities(boards[known])
         stay, theirs = table[:, _COLUMNS[score.owner]], table[:, _COLUMNS["theirs"]]
         true = CubeValues(stay, 2 * theirs, found.double_pass, 4 * theirs)
@@ -118,17 +139,32 @@ class CubeDecision:
 
 
 def check_game(game: Variant) -> None:
-    """Raises ValueError for a game whose cube the formula does not price."""
+    """Raises ValueError for a game that has no cube (K16, D12), or draws, which the formula does
+    not price."""
+    if game.cube == "off":
+        raise ValueError(f"{game.name} is played without the cube")
+    if 0 in game.outcomes:
+        raise ValueError(f"the cube's formula knows no draws, as {game.name} has them here")
+
+
+def check_learnt(game: Variant) -> None:
+    """Raises ValueError for a game whose cube cannot be learnt, or held against exact tables."""
+    check_game(game)
     if game.outcomes != SHORT_OUTCOMES:
-        raise ValueError(f"the cube's formula is for short nardy, not for {game.name}")
+        raise ValueError(f"the cube is learnt of short nardy, not of {game.name}")
 
 
 def decide(
-    board: Boards, chances: ArrayLike, score: Score, ply: int = 0, cube: Cube = formula
+    board: Boards,
+    chances: ArrayLike,
+    score: Score,
+    ply: int = 0,
+    cube: Cube = formula,
+    family: str = "hitting",
 ) -> CubeDecision:
     """The cube of one position, int8[26] in the view of the player on roll, who `score` is for.
 
-    chances: float[6] as in CubeDecision, found at `ply`.
+    chances: float[6] as in CubeDecision, found at `ply`; family: of the game, whose `cube` it is.
     """
     given = np.asarray(chances, float)
     values = cube(board[None], given[None], score)
@@ -140,7 +176,7 @@ def decide(
         float(given @ np.array(SHORT_OUTCOMES)),
         _options(values),
         _options(CubeValues(*(normalised(value, score) for value in values))),
-        window(given, score, float(efficiency(board))),
+        window(given, score, float(efficiency(board, family))),
         bool(actions.double[0]),
         bool(actions.take[0]),
         bool(actions.beaver[0]),
@@ -193,14 +229,18 @@ def cube_values_at(
 
 
 def after_values(
-    results: Boards, chances: ArrayLike, scores: Sequence[Score], cube: Cube = formula
+    results: Boards,
+    chances: ArrayLike,
+    scores: Sequence[Score],
+    cube: Cube = formula,
+    family: str = "hitting",
 ) -> Floats:
     """float64[N]: afterstates, int8[N, 26], for the player who moved; before the other doubles.
 
     Points for money, else his chance of winning the match; exact where the game is over (K14).
-    chances: float[N, 6], his; scores: N in his view.
+    chances: float[N, 6], his; scores: N in his view; family: of the game, whose `cube` it is.
     """
-    theirs, boards = np.asarray(chances, float)[:, ::-1], flip(results)
+    theirs, boards = np.asarray(chances, float)[:, ::-1], turn(results, family)
     values = np.empty(len(results))
     for score, rows in by_score(scores):
         best = cube(boards[rows], theirs[rows], score.flip()).best
@@ -209,10 +249,14 @@ def after_values(
 
 
 def after_equities(
-    results: Boards, chances: ArrayLike, scores: Sequence[Score], cube: Cube = formula
+    results: Boards,
+    chances: ArrayLike,
+    scores: Sequence[Score],
+    cube: Cube = formula,
+    family: str = "hitting",
 ) -> Floats:
     """float64[N]: as after_values, a single game lost and won at this cube being −1 and 1."""
-    values = after_values(results, chances, scores, cube)
+    values = after_values(results, chances, scores, cube, family)
     for score, rows in by_score(scores):
         values[rows] = normalised(values[rows], score)
     return values

@@ -9,6 +9,9 @@ One net, board and roll always give one ranking. numpy is enough.
 
     player.best(board, dice, score=match_score(7, 3, 2))   # ranked with the cube, at the score
     player.cube(parse("XGID=..."))                         # no double, double/take, double/pass
+    player.best(parse("XGID=..."))                         # a position with its dice and score
+
+In a notebook a ranking shows itself as a table beside its board.
 
 The cube is priced over the chances that the search finds: by what the net has learnt of it, or a
 formula where it has learnt nothing, and exactly where the two-sided bear-off table reaches
@@ -21,16 +24,18 @@ seed and the board alone, so that the same player makes the same mistake again.
 """
 
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from nardy.match.cube import Offer, Reply
 from nardy.match.score import Score
 from nardy.net.net import Floats, Net
+from nardy.notation.board_svg import board_svg
 from nardy.notation.moves import move_texts
 from nardy.notation.state import Position
 from nardy.play.bearoff import tables_for
@@ -43,12 +48,14 @@ from nardy.play.cubeful import (
     decide,
     free_resignation,
     right_reply,
+    six,
 )
 from nardy.play.nets import find_net
 from nardy.play.search import Rows, Search, Worth
 from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, check_board, check_dice
 from nardy.rules.dice import random_words
+from nardy.rules.variants import Variant
 
 NOISE_STREAM = 3
 """The stream of random_words, and the one after it, that noise reads."""
@@ -72,8 +79,11 @@ LEVELS = {
 }
 """Levels for humans, weakest first."""
 
+_SHOWN = 10
+"""Plays of a ranking that a notebook shows."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class RankedPlay:
     """One legal play.
 
@@ -92,6 +102,38 @@ class RankedPlay:
     chances: Floats
     ply: int
     cubeful: float | None = None
+
+    def __repr__(self) -> str:
+        cubeful = "" if self.cubeful is None else f", {self.cubeful:+.4f} with the cube"
+        return f"<{self.text}: {self.equity:+.4f}{cubeful}, {self.ply}-ply>"
+
+
+class Ranking(list[RankedPlay]):
+    """The plays of a roll, best first; a notebook shows the board and a table.
+
+    board: int8[26], mover's view, before the roll that dice, uint8[2], are; game: what is played.
+    """
+
+    def __init__(
+        self, plays: Iterable[RankedPlay], board: Boards, dice: NDArray[np.uint8], game: Variant
+    ) -> None:
+        super().__init__(plays)
+        self.board, self.dice, self.game = board, dice, game
+
+    def _repr_html_(self) -> str:
+        dice = sorted(self.dice.tolist(), reverse=True)
+        board = board_svg(self.board, self.game.family, checkers=self.game.checkers, dice=dice)
+        cubeful = "<th>cubeful" if self and self[0].cubeful is not None else ""
+        head = f"<tr><th>move<th>equity{cubeful}<th>win<th>gammon<th>lose gammon<th>ply</tr>"
+        return f"<div>{board}<table>{head}{''.join(map(self._row, self[:_SHOWN]))}</table></div>"
+
+    def _row(self, play: RankedPlay) -> str:
+        chances = cumulative(play.chances, self.game.outcomes)
+        names = ("win", "win_gammon", "lose_gammon")
+        cells = [play.text, f"{play.equity:+.3f}"]
+        cells += [] if play.cubeful is None else [f"{play.cubeful:+.3f}"]
+        cells += [*(f"{chances[name]:.1%}" for name in names), str(play.ply)]
+        return f"<tr><td>{'<td>'.join(cells)}</tr>"
 
 
 class Player:
@@ -127,24 +169,35 @@ class Player:
         self._cube = own_cube(self.net, self.head, self.tables)
         self._search = Search(self.net, self.level.ply, tables=self.tables, threads=threads)
 
+    def __repr__(self) -> str:
+        noise = f", misjudging by {self.level.noise} points" if self.level.noise else ""
+        return f"<Player of {self.net.variant.name} nardy, {self.level.ply}-ply{noise}>"
+
     def best(
         self,
-        board: Boards,
-        dice: NDArray[np.uint8],
+        board: Position | Boards,
+        dice: ArrayLike | None = None,
         seconds: float | None = None,
         score: Score | None = None,
-    ) -> list[RankedPlay]:
+    ) -> Ranking:
         """Every legal play, best first; a forced pass is the one play "Cannot Move".
 
-        board: int8[26], mover's view; dice: uint8[2]. Plays that were searched less deeply
-        follow those that were searched more, whatever their equity. A level's noise changes the
-        order, so that the first is what it plays; equities are those of the net.
+        board: int8[26], mover's view, or a Position, which brings its dice and its score; dice:
+        two of 1 to 6. Plays that were searched less deeply follow those that were searched more,
+        whatever their equity. A level's noise changes the order, so that the first is what it
+        plays; equities are those of the net.
         seconds: go no deeper than that time is expected to allow, at least 0-ply. The depth then
         depends on the clock.
         score: what the game is played for, in the mover's view; plays are then ranked by their
         cubeful equity at it, and None by cubeless points.
         Raises ValueError for an impossible board or dice, or a score in a game without the cube.
         """
+        if isinstance(board, Position):
+            dice = board.state.dice if dice is None else dice
+            score = board.state.score if score is None else score
+            board = board.board
+        if dice is None:
+            raise ValueError("dice are needed: the position has none")
         board, dice = check_board(board, self.net.variant), check_dice(dice)
         if seconds is not None and not seconds > 0:
             raise ValueError(f"seconds must be above 0, not {seconds!r}")
@@ -155,7 +208,7 @@ class Player:
         seen = priced.values + self._errors(results.boards)
         order = np.lexsort((-seen, -priced.plies))
         texts = move_texts(board, dice, results.boards, self.net.variant.family)
-        return [
+        plays = (
             RankedPlay(
                 texts[i],
                 results.boards[i],
@@ -165,7 +218,8 @@ class Player:
                 None if worth is None else float(priced.values[i]),
             )
             for i in order.tolist()
-        ]
+        )
+        return Ranking(plays, board, dice, self.net.variant)
 
     def cube(self, position: Position | Boards, score: Score | None = None) -> CubeDecision:
         """What the cube's actions are worth to the player on roll before his roll, and a verdict.
@@ -183,8 +237,8 @@ class Player:
             score = score or position.state.score
             position = position.board
         board = check_board(position, self.net.variant)
-        chances = self._search.before_roll(board[None])[0]
-        return decide(board, chances, score or Score(), self.level.ply, self._cube)
+        chances, family = self._before_roll(board), self.net.variant.family
+        return decide(board, chances, score or Score(), self.level.ply, self._cube, family)
 
     def reply(self, board: Boards, offer: Offer) -> Reply:
         """What it answers to an offer of the cube, or upon a beaver of its own double.
@@ -194,7 +248,7 @@ class Player:
         """
         check_game(self.net.variant)
         board = check_board(board, self.net.variant)
-        return right_reply(board, self._search.before_roll(board[None])[0], offer, self._cube)
+        return right_reply(board, self._before_roll(board), offer, self._cube)
 
     def resigns(self, board: Boards, score: Score | None = None) -> int:
         """How many games the player on roll may give up at no cost, 0 for none.
@@ -202,19 +256,26 @@ class Player:
         board: int8[26] in his view; score: as in `best`. Raises ValueError as `best`.
         """
         board = check_board(board, self.net.variant)
-        chances = self._search.before_roll(board[None])[0]
         if score is not None:
             check_game(self.net.variant)
-            return free_resignation(board, chances, score, self._cube)
-        sure = np.flatnonzero(chances >= 1 - FREE).tolist()
+            return free_resignation(board, self._before_roll(board), score, self._cube)
+        sure = np.flatnonzero(self._search.before_roll(board[None])[0] >= 1 - FREE).tolist()
         return max(-self.net.variant.outcomes[sure[0]], 0) if sure else 0
+
+    def _before_roll(self, board: Boards) -> NDArray[np.float64]:
+        """float64[6]: the chances of the player on roll as the cube's formula reads them."""
+        return six(self._search.before_roll(board[None])[0], self.net.variant)
 
     def _worth(self, results: Boards, score: Score) -> Worth:
         """What the plays to `results`, int8[N, 26], are worth with the cube."""
-        check_game(self.net.variant)
+        game = self.net.variant
+        check_game(game)
 
         def worth(rows: Rows, chances: Floats) -> NDArray[np.float64]:
-            return after_equities(results[rows], chances, [score] * len(rows), self._cube)
+            scores = [score] * len(rows)
+            return after_equities(
+                results[rows], six(chances, game), scores, self._cube, game.family
+            )
 
         return worth
 
@@ -236,10 +297,12 @@ class Player:
 def cumulative(chances: Floats, outcomes: tuple[int, ...]) -> dict[str, float]:
     """The five numbers that other engines use, from the chances of `outcomes` (float32[K]).
 
-    Each includes the greater wins: win counts gammons, win_gammon counts backgammons.
+    Each includes the greater wins: win counts gammons, win_gammon counts backgammons. Where a game
+    may be drawn (D13) a sixth, `draw`, comes first.
     """
     points = np.array(outcomes)
-    return {
+    drawn = {"draw": float(chances[points == 0].sum())} if 0 in outcomes else {}
+    return drawn | {
         "win": float(chances[points >= 1].sum()),
         "win_gammon": float(chances[points >= 2].sum()),
         "win_backgammon": float(chances[points >= 3].sum()),

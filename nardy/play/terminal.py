@@ -312,12 +312,13 @@ class Table:
 
 
 def ranked_line(ranked: RankedPlay, outcomes: tuple[int, ...]) -> str:
-    """One line: move, equity in points, chances to win at all, a gammon, a backgammon."""
+    """One line: move, equity in points, chances to win at all, to draw, of greater wins."""
     chances = cumulative(ranked.chances, outcomes)
     cubeful = "" if ranked.cubeful is None else f"with the cube {ranked.cubeful:+.3f}  "
     backgammon = f"  backgammon {chances['win_backgammon']:6.1%}" if 3 in outcomes else ""
+    drawn = f"draw {chances['draw']:6.1%}  " if 0 in outcomes else ""
     return (
-        f"{ranked.text:<24} {ranked.equity:+.3f}  {cubeful}win {chances['win']:6.1%}  "
+        f"{ranked.text:<24} {ranked.equity:+.3f}  {cubeful}win {chances['win']:6.1%}  {drawn}"
         f"gammon {chances['win_gammon']:6.1%}{backgammon}"
     )
 

@@ -69,7 +69,8 @@ class CubeTalk:
 
     def you_roll_or_double(self, board: Boards, score: Score) -> Score | int:
         """The user rolls or doubles; as bot_doubles, in the user's view."""
-        self.say(draw(board, self.player.net.variant.checkers, ("you", "bot"), "your turn"))
+        game = self.player.net.variant
+        self.say(draw(board, game.checkers, ("you", "bot"), "your turn", game.family))
         while True:
             word = self.ask(f"Roll or double to {2 * score.cube}? ").strip().lower()
             if word in ("", "roll", "r"):

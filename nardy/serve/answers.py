@@ -11,9 +11,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from nardy.match.score import Owner, Score
+from nardy.notation.points import from_points
 from nardy.notation.positions import read_position
 from nardy.play.player import RankedPlay, cumulative
 from nardy.rules.board import Boards, check_board, check_dice
+from nardy.rules.variants import SHORT_OUTCOMES
 from nardy.serve.bot import Bot, playable_score
 
 MAX_PLY = 2
@@ -62,7 +64,10 @@ class Question(BaseModel):
     )
 
     position: str | None = Field(
-        None, max_length=400, description="Position ID, ID:MatchID, XGID or FIBS board string"
+        None,
+        max_length=400,
+        description="Position ID, ID:MatchID, XGID or FIBS board string; in long nardy checkers "
+        "by point, as 24:15 24:15",
     )
     board: Annotated[list[_Cell], Field(min_length=26, max_length=26)] | None = Field(
         None, description="26 cells in the view of the player on roll, instead of `position`"
@@ -87,6 +92,9 @@ class Question(BaseModel):
             raise ValueError("either `position` or `board` is needed, and not both")
         if self.board is not None:
             return check_board(np.array(self.board), bot.game), _score(given), None
+        if bot.game.family == "blocking":
+            board = from_points(self.position or "", bot.game.family)
+            return check_board(board, bot.game), _score(given), None
         position = read_position(self.position or "")
         board = check_board(position.board, bot.game)
         score = _score(given) if given else playable_score(position.state)
@@ -105,7 +113,7 @@ class Question(BaseModel):
             "values": found.values._asdict(),
             "unit": "points" if score.money else "chance of winning the match",
             "window": found.window._asdict(),
-            **cumulative(np.asarray(found.chances, np.float32), bot.game.outcomes),
+            **cumulative(np.asarray(found.chances, np.float32), SHORT_OUTCOMES),
         }
 
     def value_answer(self, bot: Bot) -> dict[str, Any]:

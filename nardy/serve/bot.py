@@ -20,7 +20,7 @@ from nardy.notation.moves import Hop, move_hops
 from nardy.notation.state import MatchState, Position
 from nardy.play.bearoff import tables_for
 from nardy.play.cube_head import CubeHead, own_cube
-from nardy.play.cubeful import CubeDecision, decide
+from nardy.play.cubeful import CubeDecision, decide, six
 from nardy.play.player import Player, RankedPlay
 from nardy.play.search import Search
 from nardy.rules.board import Boards, check_board, turn
@@ -58,7 +58,7 @@ class Bot:
     @property
     def cube_known(self) -> bool:
         """Whether the cube of the net's game can be priced."""
-        return self.game.outcomes == SHORT_OUTCOMES and self.game.cube == "on"
+        return self.game.cube == "on" and 0 not in self.game.outcomes
 
     def plays(
         self,
@@ -100,7 +100,8 @@ class Bot:
         if not self.cube_known:
             raise ValueError(f"{self.game.name} is played without the cube")
         depth = self.ply if ply is None else ply
-        return decide(board, self.chances(board, depth), score, depth, self._cube)
+        chances = six(self.chances(board, depth), self.game)
+        return decide(board, chances, score, depth, self._cube, self.game.family)
 
     def action(self, position: Position, ply: int | None = None) -> Action:
         """What to do in `position`, for the player who has to decide.
@@ -124,6 +125,20 @@ class Bot:
         if decision.beaver:
             return Action("beaver")
         return Action("take" if decision.take else "drop")
+
+    def resigns(self, position: Position, ply: int | None = None) -> int:
+        """How many games the player on roll may give up at no cost before his roll, 0 for none,
+        and where he has something else to decide.
+
+        Raises ValueError for an impossible board or depth.
+        """
+        board, state = check_board(position.board, self.game), position.state
+        if state.dice is not None or state.doubled or state.resigned:
+            return 0
+        score = playable_score(state) if self.cube_known else None
+        # a look at 0-ply first, as most positions are not lost
+        quick = self._player(0).resigns(board, score)
+        return quick and self._player(ply).resigns(board, score)
 
     def _resignation(self, board: Boards, state: MatchState, score: Score, ply: int | None) -> Verb:
         """Whether what is offered is at least what the game is worth to the one it is offered."""

@@ -1,7 +1,6 @@
 """The web page's own doors: which games are offered, plays ranked, chances and cube of a position.
 
-    app = page_app([Net.load("checkpoints/short-01")])     # a whole site: page and doors
-    app.include_router(page_router(nets, heads))           # or its doors in another application
+    app.include_router(page_router(nets, heads))           # its doors in an application
     app.mount("/", page_files())                           # and then its files
 
 The page knows the rules itself and sends boards in the mover's view. Needs fastapi.
@@ -13,13 +12,14 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from fastapi import APIRouter, FastAPI, HTTPException
+from fastapi import APIRouter, HTTPException
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from nardy.match.score import Owner, Score
 from nardy.net.net import Net
 from nardy.play.cube_head import CubeHead
+from nardy.play.cubeful import columns_of
 from nardy.play.player import LEVELS, Player
 from nardy.rules.board import check_board
 from nardy.serve.bot import Bot
@@ -143,7 +143,8 @@ class _Tables:
             double=found.double,
             take=found.take,
         )
-        return PositionAnswer(chances=found.chances.tolist(), cube=cube)
+        chances = found.chances[columns_of(bot.game)].tolist()
+        return PositionAnswer(chances=chances, cube=cube)
 
 
 def offer(nets: Sequence[Net]) -> dict[str, Any]:
@@ -156,7 +157,7 @@ def page_router(nets: Sequence[Net], heads: Mapping[str, CubeHead] | None = None
     """The doors of the page for these nets, one of each variant (the last counts).
 
     heads: by variant, of the nets that have learnt the cube.
-    Bad input is answered with status 400 or 422 and a sentence in `detail`.
+    What cannot be answered gets status 400, and a sentence as the application writes it.
     """
     nets = [net for net in nets if playable(net.variant)]
     tables = _Tables(nets, heads or {})
@@ -190,11 +191,3 @@ def page_router(nets: Sequence[Net], heads: Mapping[str, CubeHead] | None = None
 def page_files() -> StaticFiles:
     """The files of the page, to be mounted at "/" after all other routes."""
     return StaticFiles(directory=WEB, html=True)
-
-
-def page_app(nets: Sequence[Net]) -> FastAPI:
-    """A site that has the page and its doors alone."""
-    app = FastAPI(title="nardy")
-    app.include_router(page_router(nets))
-    app.mount("/", page_files())
-    return app

@@ -4,11 +4,12 @@
     asyncio.run(serve(Bots(net), "localhost", 1234))
 
 One line asks, one line answers: a FIBS board string (see nardy.notation.fibs) gets a move, an
-empty line where none is possible, `roll`, `double`, `take`, `drop`, `beaver`, `accept` or
-`reject`. `version`, `help`, `exit`, `evaluation fibsboard board:... plies 1` and the settings that
-gnubg's own server takes are answered as it does (gnubg, external.c). gnubg ends its lines with a
-NUL byte beside the newline; bytes that are no text are ignored. What cannot be answered gets a
-line `Error: ` and a sentence.
+empty line where none is possible, `roll`, `double`, `take`, `drop`, `beaver`, `accept`, `reject`
+or, in a game that is lost, `resign 1` (2: a gammon, 3: a backgammon; gnubg, play.c), after which
+the same line asked again says that the other side plays on. `version`, `help`, `exit`, `evaluation
+fibsboard board:... plies 1` and the settings that gnubg's own server takes are answered as it does
+(gnubg, external.c). gnubg ends its lines with a NUL byte beside the newline; bytes that are no text
+are ignored. What cannot be answered gets a line `Error: ` and a sentence.
 """
 
 import asyncio
@@ -32,24 +33,27 @@ _HELP = (
 )
 
 
-def answer(line: str, bot: Bot) -> str | None:
-    """The answer to one line; None asks to close the connection."""
+def answer(line: str, bot: Bot, resign: bool = True) -> str | None:
+    """The answer to one line; None asks to close the connection.
+
+    resign: whether the bot may give the game up where that costs nothing, as `resign 1`.
+    """
     words = line.replace("\0", "").strip()
     command, _, rest = words.partition(" ")
     command = command.lower()
     if command in ("exit", "quit"):
         return None
     try:
-        return _answer(command, rest.strip(), words, bot)
+        return _answer(command, rest.strip(), words, bot, resign)
     except ValueError as error:
         return f"Error: {error}"
 
 
-def _answer(command: str, rest: str, line: str, bot: Bot) -> str:
+def _answer(command: str, rest: str, line: str, bot: Bot, resign: bool) -> str:
     if command.startswith("board:"):
-        return _spoken(bot.action(_position(line)))
+        return _decided(line, bot, resign)
     if command == "fibsboard":
-        return _spoken(bot.action(_position(rest)))
+        return _decided(rest, bot, resign)
     if command == "evaluation":
         return _evaluation(rest, bot)
     if command == "version":
@@ -69,6 +73,12 @@ def _position(text: str) -> Position:
         return position
     state = replace(position.state, points=position.state.points[::-1])
     return position._replace(state=state, names=position.names[::-1])
+
+
+def _decided(text: str, bot: Bot, resign: bool) -> str:
+    position = _position(text)
+    games = bot.resigns(position) if resign else 0
+    return f"resign {games}" if games else _spoken(bot.action(position))
 
 
 def _spoken(action: Action) -> str:
@@ -123,14 +133,16 @@ async def serve(
 
 
 async def _talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, bots: Bots) -> None:
+    refused = None  # the last line that was answered by resigning: asked again, it was declined
     while line := await reader.readline():
-        text = line.decode("utf-8", "replace")
-        said = await asyncio.to_thread(_answer_in_thread, text, bots)
+        text = line.decode("utf-8", "replace").replace("\0", "")
+        said = await asyncio.to_thread(_answer_in_thread, text, bots, text != refused)
         if said is None:
             return
+        refused = text if said.startswith("resign") else None
         writer.write(f"{said}\n".encode())
         await writer.drain()
 
 
-def _answer_in_thread(line: str, bots: Bots) -> str | None:
-    return answer(line, bots.mine())
+def _answer_in_thread(line: str, bots: Bots, resign: bool) -> str | None:
+    return answer(line, bots.mine(), resign)

@@ -162,9 +162,11 @@ def _add_wildbg(app: FastAPI, desk: _Desk) -> None:
         return wildbg.board(given)
 
     Away = Annotated[int, Query(ge=0, le=25)]
-    Die = Annotated[int, Query(ge=1, le=6)]
+    Die = Annotated[int, Query(ge=1, le=6, examples=[3])]
 
-    @app.get("/move", tags=["wildbg"], responses=_example(wildbg.MOVE_EXAMPLE))
+    told = {"parameters": wildbg.PARAMETERS}
+
+    @app.get("/move", tags=["wildbg"], responses=_example(wildbg.MOVE_EXAMPLE), openapi_extra=told)
     async def wildbg_move(
         request: Request, die1: Die, die2: Die, x_away: Away = 0, o_away: Away = 0
     ) -> JSONResponse:
@@ -173,7 +175,7 @@ def _add_wildbg(app: FastAPI, desk: _Desk) -> None:
         dice, score = check_dice([die1, die2]), wildbg.score(x_away, o_away)
         return JSONResponse(await desk.ask(None, lambda bot: wildbg.move(bot, board, dice, score)))
 
-    @app.get("/eval", tags=["wildbg"], responses=_example(wildbg.EVAL_EXAMPLE))
+    @app.get("/eval", tags=["wildbg"], responses=_example(wildbg.EVAL_EXAMPLE), openapi_extra=told)
     async def wildbg_eval(request: Request, x_away: Away = 0, o_away: Away = 0) -> JSONResponse:
         """wildbg's query: chances and cube of x, who is on roll."""
         board = check_board(np.array(board_of(request)), desk.bots.net.variant)

@@ -4,8 +4,8 @@
     python -m http.server --directory out
 
 The net runs in onnxruntime-web, whose files come from its npm package (`npm install
-onnxruntime-web`) and are copied beside the page. The demo plays without the cube, at the levels
-that do not search.
+onnxruntime-web`) and are copied beside the page. The demo plays at the levels that do not search,
+with the cube where the net has learnt it.
 """
 
 import json
@@ -15,7 +15,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from nardy.match.met import default_table
 from nardy.net.net import Net
+from nardy.play.cube_head import CubeHead
 from nardy.play.nets import shipped
 from nardy.play.player import LEVELS
 from nardy.rules.variants import Variant
@@ -61,7 +63,15 @@ def write_static(folder: Path, nets: Sequence[str | Path], runtime: Path) -> Non
         shutil.copyfile(Path(path) / "net.onnx", folder / game["net"])
     noise = {name: level.noise for name, level in LEVELS.items() if level.ply == 0}
     offer = {"engine": "onnx", "games": games, "levels": list(noise), "noise": noise}
+    offer |= {"met": match_equities()}
     (folder / "games.json").write_text(json.dumps(offer))
+
+
+def match_equities() -> dict[str, Any]:
+    """The table of match equities as the page reads it; see nardy.match.met."""
+    table = default_table()
+    names = ("before", "after_crawford")
+    return {name: getattr(table, name).round(6).tolist() for name in names}
 
 
 def _game(path: Path) -> dict[str, Any]:
@@ -70,4 +80,5 @@ def _game(path: Path) -> dict[str, Any]:
         raise ValueError(f"the page cannot play the net in {str(path)!r}: last_roll is on")
     if not (path / "net.onnx").is_file():
         raise ValueError(f"{str(path)!r} holds no net.onnx")
-    return {**asdict(game), "net": f"{game.name}.onnx"}
+    learnt = game.cube == "on" and CubeHead.load(path) is not None
+    return {**asdict(game), "net": f"{game.name}.onnx", "learnt": learnt}

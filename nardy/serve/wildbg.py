@@ -18,6 +18,7 @@ from nardy.match.score import Score
 from nardy.net.net import Floats
 from nardy.play.player import cumulative
 from nardy.rules.board import Boards
+from nardy.rules.variants import SHORT_OUTCOMES
 from nardy.serve.bot import Bot
 
 _NAMES = {
@@ -33,6 +34,19 @@ MOVE_EXAMPLE = {
         {"play": [{"from": 8, "to": 5}, {"from": 6, "to": 5}], "probabilities": _CHANCES},
     ]
 }
+_START = {24: 2, 19: -5, 17: -3, 13: 5, 12: -5, 8: 3, 6: 5, 1: -2}
+PARAMETERS = [
+    {
+        "name": f"p{point}",
+        "in": "query",
+        "description": {25: "the bar of x", 0: "the bar of o"}.get(point, f"point {point}"),
+        "schema": {"type": "integer", "minimum": -15, "maximum": 15, "default": 0},
+        "example": _START.get(point, 0),
+    }
+    for point in range(25, -1, -1)
+]
+"""The points of a query as OpenAPI describes them, the start as their example."""
+
 EVAL_EXAMPLE = {"cube": {"double": False, "accept": True}, "probabilities": _CHANCES}
 
 
@@ -70,7 +84,7 @@ def move(bot: Bot, board: Boards, dice: NDArray[np.uint8], score: Score) -> dict
         "moves": [
             {
                 "play": [{"from": hop.source, "to": hop.target} for hop in way],
-                "probabilities": _probabilities(play.chances, bot),
+                "probabilities": _probabilities(play.chances, bot.game.outcomes),
             }
             for play, way in zip(plays, hops, strict=True)
         ]
@@ -81,13 +95,16 @@ def evaluate(bot: Bot, board: Boards, score: Score) -> dict[str, Any]:
     """The chances of x before his roll, whether he doubles and whether o accepts."""
     if not bot.cube_known:
         cube = {"double": False, "accept": True}
-        return {"cube": cube, "probabilities": _probabilities(bot.chances(board), bot)}
+        return {
+            "cube": cube,
+            "probabilities": _probabilities(bot.chances(board), bot.game.outcomes),
+        }
     decision = bot.cube(board, score)
     cube = {"double": decision.double, "accept": decision.take or not score.may_double}
     chances = np.asarray(decision.chances, np.float32)
-    return {"cube": cube, "probabilities": _probabilities(chances, bot)}
+    return {"cube": cube, "probabilities": _probabilities(chances, SHORT_OUTCOMES)}
 
 
-def _probabilities(chances: Floats, bot: Bot) -> dict[str, float]:
-    numbers = cumulative(chances, bot.game.outcomes)
+def _probabilities(chances: Floats, outcomes: tuple[int, ...]) -> dict[str, float]:
+    numbers = cumulative(chances, outcomes)
     return {theirs: numbers[ours] for ours, theirs in _NAMES.items()}

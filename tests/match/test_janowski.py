@@ -293,6 +293,7 @@ def test_no_cube_in_the_crawford_game_and_a_free_double_after_it():  # K17
     leader = match_score(5, 4, 2)
     actions = cube_actions(cube_values(gammonless(np.linspace(0, 1, 101)), leader, 0.68), leader)
     assert not actions.double.any()
+    assert window(gammonless(0.5)[0], leader, 0.68)[1:] == (None, None, None)
 
 
 def test_a_free_double_waits_for_the_next_turn():

@@ -203,11 +203,11 @@ def test_nobody_doubles_after_the_roll_nor_out_of_turn(net: Net) -> None:
         assert decision.equities[1:] == (None, None, None)
 
 
-def test_games_without_the_formula_are_refused(net: Net) -> None:
-    game = replace(net.variant, name="long", outcomes=(-2, -1, 1, 2))
-    other = Player(replace(net, variant=game), tables=False)
-    with pytest.raises(ValueError, match="for short nardy, not for long"):
-        other.cube(start_board(SHORT))
+def test_games_without_the_cube_are_refused(net: Net) -> None:
+    other = Player(replace(net, variant=variant("short", cube="off")), tables=False)
+    for ask in (other.cube, lambda board: other.best(board, [3, 1], score=Score())):
+        with pytest.raises(ValueError, match="^short is played without the cube$"):
+            ask(start_board(SHORT))
 
 
 # ---------------------------------------------------------------- command line

@@ -11,6 +11,7 @@ from random_nets import make_net, play_out
 
 from nardy.cli import main
 from nardy.match.cube import beaver, double, take
+from nardy.match.janowski import cube_actions
 from nardy.match.score import Score, match_score
 from nardy.net.weights import write_tensors
 from nardy.notation.games import games_from_text
@@ -68,6 +69,49 @@ def test_money_values_are_the_tables(tables: Bearoff) -> None:
         else:
             assert np.isnan(found.double_beaver).all()
     assert wrong > 0.05  # the formula errs, so that this was worth doing
+
+
+# ---------------------------------------------------------------- what no head can be right about
+
+
+def test_no_learned_value_leaves_what_the_game_can_pay() -> None:
+    """No chance of winning a match above 1, no loss above the bound (K18), whatever the head."""
+    boards, chances = play_out(SHORT, 8, 30)[0][-200:], made_up(200)
+    bold = replace(HEAD, layers=(HEAD.layers[0], tuple(40 * x for x in HEAD.layers[1])))
+    scores = [match_score(5, 3, 1), match_score(25), Score((4, 2), 7, False, 2, "mine")]
+    ends = [(0.0, 1.0)] * 3 + [(-3.0, 3.0), (-10.0, 10.0)]
+    reached = 0
+    for score, (low, high) in zip(
+        [*scores, Score(stake_cap=3), Score(stake_cap=10)], ends, strict=True
+    ):
+        for values in learned(NET, bold)(boards, chances, score)[:2]:
+            assert values.min() >= low and values.max() <= high
+            reached += int((values == low).sum() + (values == high).sum())
+    assert reached > 50  # the bounds had something to do
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        match_score(7, 3, 6),  # after the Crawford game: a game lost is the match lost (K17)
+        match_score(7, 4, 6),
+        Score((3, 2), 7, False, 2, "mine"),
+        Score((7, 3), 25, False, 4, "mine"),
+    ],
+    ids=str,
+)
+def test_a_double_that_costs_nothing_is_not_held_back(score: Score) -> None:
+    """Whatever may be won by waiting may be won with the higher cube too, so that waiting is worth
+    no more than a double that is taken; where it is rightly taken a double is never wrong."""
+    boards, chances = play_out(SHORT, 8, 30)[0][-200:], made_up(200)
+    waits = replace(HEAD, layers=(HEAD.layers[0], tuple(-x for x in HEAD.layers[1])))
+    values = learned(NET, waits)(boards, chances, score)
+    assert (values.no_double <= values.double_take).all()
+    actions = cube_actions(values, score)
+    assert actions.take.any() and actions.double[actions.take].all()
+    dearer = Score((7, 5), 25, False, 4, "mine")  # a game lost at 8 costs more than one at 4
+    values = learned(NET, waits)(boards, chances, dearer)
+    assert (values.no_double > values.double_take).any()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from random_nets import play_out
 
+from nardy.match.score import Score
 from nardy.net.net import Net, outcomes_by_numpy
+from nardy.notation.state import MatchState, Position
 from nardy.play.player import LEVELS, Player, cumulative
 from nardy.play.possible import possible
 from nardy.play.search import FILTERS, Filter, Search
@@ -144,6 +146,38 @@ def test_bad_input_is_named(net: Net) -> None:
         Player(net).best(start_board(SHORT), roll(0, 7))
     with pytest.raises(ValueError, match="opponent has no checker left"):
         Player(net).best(make_board({6: 1}, {}), roll(2, 1))
+
+
+# ---------------------------------------------------------------- positions and notebooks
+
+
+def test_a_position_brings_its_dice_and_score(net: Net) -> None:
+    state = MatchState(length=7, points=(2, 4), dice=(5, 2), cube=2, owner=0)
+    asked = Position(start_board(SHORT), state)
+    ranked = Player(net).best(asked)
+    score = Score((3, 5), 7, cube=2, owner="theirs")
+    expected = Player(net).best(start_board(SHORT), roll(5, 2), score=score)
+    assert [play.text for play in ranked] == [play.text for play in expected]
+    assert [play.cubeful for play in ranked] == [play.cubeful for play in expected]
+    money = Player(net).best(start_board(SHORT), roll(3, 1), score=Score())
+    assert Player(net).best(asked, [3, 1], score=Score())[0].text == money[0].text
+    with pytest.raises(ValueError, match="dice are needed: the position has none"):
+        Player(net).best(Position(start_board(SHORT)))
+
+
+def test_a_notebook_sees_the_board_and_the_best_plays(net: Net) -> None:
+    player = Player(net, level="master")
+    assert repr(player) == "<Player of short nardy, 1-ply>"
+    ranked = player.best(start_board(SHORT), roll(1, 3), score=Score())
+    best = ranked[0]
+    assert (
+        repr(best) == f"<{best.text}: {best.equity:+.4f}, {best.cubeful:+.4f} with the cube, 1-ply>"
+    )
+    shown = ranked._repr_html_()
+    assert shown.count("<circle") == 30 + 4  # checkers, and the pips of 3 and 1
+    assert shown.count("<tr><td>") == 10 < len(ranked)
+    assert f"<tr><td>{best.text}<td>{best.equity:+.3f}<td>{best.cubeful:+.3f}<td>" in shown
+    assert "cubeful" not in player.best(start_board(SHORT), roll(1, 3))._repr_html_()
 
 
 # ---------------------------------------------------------------- levels

@@ -34,14 +34,15 @@ def site() -> Iterator[str]:
     """The address of a page with three games, on nets of random weights."""
     pytest.importorskip("fastapi", reason="the page needs fastapi")
     uvicorn = pytest.importorskip("uvicorn", reason="the page needs uvicorn")
-    from nardy.serve.game import page_app
+    from nardy.serve.http import make_app
 
     nets = [make_net(8, game=variant(name), pairs=0) for name in ("short", "hyper", "long")]
+    app = make_app(nets[0], others=[(net, None) for net in nets[1:]])
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     server = uvicorn.Server(
-        uvicorn.Config(page_app(nets), port=port, log_level="error", ws="none", lifespan="off")
+        uvicorn.Config(app, port=port, log_level="error", ws="none", lifespan="off")
     )
     thread = threading.Thread(target=server.run)
     thread.start()

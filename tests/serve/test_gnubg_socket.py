@@ -103,6 +103,23 @@ def test_points_are_those_of_the_names() -> None:
     assert gnubg._position(TAKE.replace("p1:p0:0:0:0:", "p1:p0:7:5:2:")).state.points == (2, 5)
 
 
+# five checkers cannot be borne off in one roll, the other side's last one will be
+LOST = fibs.format(Position(make_board({6: 2, 5: 3}, {1: 1}), MatchState(), ("p1", "p0")))
+
+
+def test_a_lost_game_is_resigned(bot: Bot) -> None:
+    assert gnubg.answer(LOST, bot) == "resign 1"
+    assert gnubg.answer(LOST, bot, resign=False) == "roll"
+    assert gnubg.answer(ROLL, bot) in ("roll", "double")
+
+
+def test_a_resignation_that_is_declined_is_not_offered_again(listener: Listener) -> None:
+    with socket.create_connection(("127.0.0.1", listener.port), 60) as ours:
+        ours.sendall(f"{LOST}\n\0{LOST}\n\0{ROLL}\n\0{LOST}\nexit\n".encode("latin-1"))
+        lines = ours.makefile("rb").read().decode().splitlines()
+    assert [lines[0], lines[1], lines[3]] == ["resign 1", "roll", "resign 1"]
+
+
 def test_nothing_to_play_is_an_empty_line(bot: Bot) -> None:
     closed = make_board({25: 1, 6: 14}, {point: 2 for point in range(1, 7)} | {7: 3})
     line = fibs.format(Position(closed, MatchState(dice=(6, 6))))

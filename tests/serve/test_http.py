@@ -126,6 +126,12 @@ def test_health_metrics_and_description(client: Client) -> None:
     examples = described["components"]["schemas"]["MoveQuestion"]["examples"]
     for question in examples:  # what the description shows is answered
         assert client.post("/v1/move", **question).status_code == 200
+    for path in ("/move", "/eval"):
+        told = described["paths"][path]["get"]["parameters"]
+        points = {one["name"]: one["example"] for one in told if "example" in one}
+        assert len(points) == 26
+        asked = points | ({"die1": 3, "die2": 1} if path == "/move" else {})
+        assert client("GET", path, params=asked).status_code == 200
 
 
 @pytest.mark.parametrize(

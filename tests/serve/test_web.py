@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nardy.match.janowski import payoffs
+from nardy.match.score import MAX_LENGTH, Score
+from nardy.play.cube_head import context_of
 from nardy.play.nets import shipped
 from nardy.play.player import Player
 from nardy.rules.batch import afterstates
-from nardy.rules.board import points_won, turn
+from nardy.rules.board import make_board, points_won, turn
 from nardy.rules.variants import variant
-from nardy.serve.static import RUNTIME, write_static
+from nardy.serve.static import RUNTIME, match_equities, write_static
 
 DRIVE = Path(__file__).with_name("drive.js").read_text()
 GAMES = {name: variant(name) for name in ("short", "hyper", "long")}
@@ -225,10 +228,10 @@ GOOD = {"variant": "short", "board": list(GAMES["short"].start), "dice": [3, 1]}
         ({"variant": "chess"}, 400, "'chess'"),
         ({"dice": [0, 7]}, 400, "two dice of 1 to 6"),
         ({"board": [0] * 26}, 400, "no checker left"),
-        ({"board": [0] * 25}, 422, ""),
+        ({"board": [0] * 25}, 400, "board: List should have at least 26 items"),
         ({"level": "god"}, 400, "'god'"),
         ({"score": {"length": 3, "points": [3, 0]}}, 400, "need 1 to 3 points"),
-        ({"extra": 1}, 422, ""),
+        ({"extra": 1}, 400, "extra: Extra inputs"),
     ],
 )
 def test_bad_questions_get_a_sentence(
@@ -258,8 +261,62 @@ def test_static_files(tmp_path: Path) -> None:
     write_static(tmp_path / "out", [NET], fake_runtime(runtime))
     offer = json.loads((tmp_path / "out" / "games.json").read_text())
     assert offer["engine"] == "onnx"
+    assert offer["games"][0]["learnt"] == (NET / "cube.safetensors").is_file()
+    assert len(offer["met"]["before"]) == len(offer["met"]["after_crawford"]) == MAX_LENGTH
     for name in ("index.html", "main.js", offer["games"][0]["net"], "ort/ort.wasm.min.mjs"):
         assert (tmp_path / "out" / name).is_file()
+
+
+SCORES = [
+    Score(),
+    Score(cube=2, owner="mine"),
+    Score((3, 5), 7),
+    Score((2, 4), 7, cube=2, owner="theirs"),
+    Score((1, 3), 5, crawford=True),
+    Score((3, 1), 5),
+    Score(doubling=False),
+]
+STRONG = make_board({6: 4, 5: 4, 4: 4, 8: 3}, {24: 2, 13: 5, 8: 3, 6: 5}).tolist()
+CUBES = [(board, score) for board in (list(GAMES["short"].start), STRONG) for score in SCORES]
+
+
+def as_page(score: Score) -> dict[str, Any]:
+    """As the page tells it, see scoreFor of score.js."""
+    points = [score.length - need for need in score.away] if score.away else [0, 0]
+    names = ("length", "crawford", "cube", "owner", "doubling")
+    return {"points": points} | {name: getattr(score, name) for name in names}
+
+
+ASKED_OF_CUBE = """async ([score, met, values]) => {
+  const cube = await import("/cube.js");
+  return {
+    may: cube.mayDouble(score),
+    context: cube.context(score),
+    paid: [-3, -2, -1, 1, 2, 3].map((multiple) => cube.settledValue(score, multiple, met)),
+    actions: cube.actions(values, score, met),
+  };
+}"""
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_the_cube_in_the_browser_is_that_of_python(page: Any, score: Score) -> None:
+    paid = payoffs(score)[0]
+    middle, half = (paid[2] + paid[3]) / 2, (paid[3] - paid[2]) / 2
+    stay, taken = middle + 0.3 * half, middle + 0.5 * half  # equities 0.3 and 0.5
+    values = {"stay": stay, "taken": taken}
+    found = page.evaluate(ASKED_OF_CUBE, [as_page(score), match_equities(), values])
+    assert found["may"] == score.may_double
+    assert found["context"] == context_of(score).tolist()
+    np.testing.assert_allclose(found["paid"], paid, atol=1e-6)
+    if not score.may_double:
+        assert found["actions"] is None
+        return
+    free = score.away == (3, 1)  # then waiting gains nothing
+    wanted = {"no_double": 0.3, "double_take": 0.5, "double_pass": 1.0}
+    assert found["actions"] == pytest.approx(wanted | {"double": True, "take": True}, abs=1e-5)
+    values["stay"] = middle + 0.7 * half
+    found = page.evaluate(ASKED_OF_CUBE, [as_page(score), match_equities(), values])
+    assert found["actions"]["double"] == free
 
 
 @needs_net
@@ -274,17 +331,48 @@ def test_static_page_plays_as_python_does(page: Any, tmp_path: Path) -> None:
         page.goto(f"{address}?pause=0")
         page.wait_for_selector("[data-action=throwForStart]")
         board = list(GAMES["short"].start)
-        rank = "asked => nardy.bot.rank({ ...asked, game: nardy.rules, level: 'expert' })"
-        found = page.evaluate(rank, {"board": board, "dice": [6, 4]})
-        start(page, "short", cube=True)
+        asked_of = "asked => nardy.bot.{}({{ ...asked, game: nardy.rules, level: 'expert' }})"
+        found = [
+            page.evaluate(
+                asked_of.format("rank"),
+                {"board": board, "dice": [6, 4], "score": as_page(score)},
+            )
+            for score in SCORES
+        ]
+        cubes = [
+            page.evaluate(asked_of.format("position"), {"board": board, "score": as_page(score)})
+            for board, score in CUBES
+        ]
+        start(page, "short", 3, cube=True)
         page.add_script_tag(content=DRIVE)
         games = page.evaluate("playMatch()")
         server.shutdown()
     assert any("ort-wasm" in url for url in asked)
     assert all(url.startswith(address) for url in asked)  # nothing comes from other hosts
-    best = Player(NET).best(np.array(board, np.int8), np.array([6, 4], np.uint8))
-    assert [play["board"] for play in found] == [play.board.tolist() for play in best]
-    equities = [play["equity"] for play in found]
-    np.testing.assert_allclose(equities, [play.equity for play in best], atol=1e-4)
-    check_game("short", games[0])
-    assert not games[0]["match"]["doubling"]
+    player = Player(NET, tables=False)
+    for score, plays in zip(SCORES, found, strict=True):
+        ours = {
+            tuple(play.board.tolist()): play.cubeful
+            for play in player.best(np.array(board, np.int8), [6, 4], score=score)
+        }
+        theirs = {tuple(play["board"]): play["equity"] for play in plays}
+        assert theirs == pytest.approx(ours, abs=2e-3)
+        equities = [play["equity"] for play in plays]
+        assert equities == sorted(equities, reverse=True)
+    for (cells, score), answer in zip(CUBES, cubes, strict=True):
+        decision = player.cube(np.array(cells, np.int8), score)
+        np.testing.assert_allclose(answer["chances"], decision.chances, atol=1e-4)
+        if not score.may_double:
+            assert answer["cube"] is None
+            continue
+        wanted = decision.equities._asdict()
+        del wanted["double_beaver"]
+        assert (answer["cube"]["double"], answer["cube"]["take"]) == (
+            decision.double,
+            decision.take,
+        )
+        assert {name: answer["cube"][name] for name in wanted} == pytest.approx(wanted, abs=2e-3)
+    assert any(answer["cube"] and answer["cube"]["double"] for answer in cubes)
+    for game in games:
+        check_game("short", game)
+    assert games[0]["match"]["doubling"]

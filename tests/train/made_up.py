@@ -6,10 +6,8 @@ import numpy as np
 from random_nets import SHORT, play_out
 
 from nardy.rules.batch import afterstates
-from train.benchmark_files import (
-    Decisions,
-    phases_of,
-)
+from train.benchmark_files import Decisions
+from train.benchmark_phases import phases_of
 
 START_KEY = "OAHDPAABDAOAHDPAABDA"
 # results of 3-1 from the start as gnubg writes them, in the view of the next player

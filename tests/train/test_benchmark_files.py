@@ -11,14 +11,8 @@ from random_nets import SHORT
 from nardy.notation.moves import move_texts
 from nardy.rules.batch import afterstates
 from nardy.rules.board import start_board
-from train.benchmark_files import (
-    FOLDER,
-    benchmark_files,
-    phases_of,
-    read_cubes,
-    read_decisions,
-    read_values,
-)
+from train.benchmark_files import FOLDER, benchmark_files, read_cubes, read_decisions, read_values
+from train.benchmark_phases import phases_of
 
 
 def test_phases_of_the_shipped_file() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,15 +12,8 @@ from random_nets import SHORT
 from nardy.notation.moves import move_texts
 from nardy.rules.board import start_board
 from train.benchmark import worst_text
-from train.benchmark_files import (
-    DECISION_PHASES,
-    FOLDER,
-    Cubes,
-    Decisions,
-    Values,
-    read_cubes,
-    read_decisions,
-)
+from train.benchmark_files import FOLDER, Cubes, Decisions, Values, read_cubes, read_decisions
+from train.benchmark_phases import DECISION_PHASES
 from train.benchmark_players import subject
 from train.benchmark_scores import (
     cube_actions,
@@ -152,7 +146,7 @@ def made_up_cubes(match: bool) -> Cubes:
     actions[crawford, 1:] = np.nan
     away = rng.integers(1, 9, (40, 2)) if match else np.zeros((40, 2), int)
     return Cubes("cube_x.npz", np.tile(start_board(SHORT), (40, 1)), np.ones(40, bool),
-                 np.ones(40, int), away, crawford, {"sage3": actions},
+                 np.ones(40, int), away, crawford, rng.choice([0.5, 3], 40), {"sage3": actions},
                  np.arange(40) % 9, np.arange(40) // 3)  # fmt: skip
 
 
@@ -176,6 +170,22 @@ def test_cube_costs_agree_with_a_plain_twin(match: bool) -> None:
         assert (scores[part]["loss"], scores[part]["ci95"]) == pytest.approx(expected)
         assert scores[part]["decisions"] == len(lost)
         assert min(lost) == 0 < max(lost)
+
+
+def test_agreement_on_close_decisions_by_hand() -> None:
+    """Close is what is within 0.04 of equity; in a match that is less of a chance of winning it."""
+    cubes = made_up_cubes(False)
+    actions = np.tile([0.2, 0.0, 1.0], (40, 1))
+    actions[:4] = [[0.66, 0.7, 1], [0.73, 0.7, 1], [0.75, 0.7, 1], [0.9, 0.97, 1]]
+    cubes = replace(cubes, actions={"sage3": actions}, unit=np.ones(40))
+    yes, no = np.ones(40, bool), np.zeros(40, bool)
+    bold, timid = score_cubes(cubes, yes, yes)["sage3"], score_cubes(cubes, no, no)["sage3"]
+    assert bold["doubling"]["close"] == {"decisions": 2, "agrees": 0.5}
+    assert bold["taking"]["close"] == {"decisions": 1, "agrees": 1.0}
+    assert timid["taking"]["close"] == {"decisions": 1, "agrees": 0.0}
+    match = replace(cubes, unit=np.full(40, 0.2))
+    none = score_cubes(match, yes, yes)["sage3"]["doubling"]["close"]
+    assert none == {"decisions": 0, "agrees": None}
 
 
 def test_cube_actions_by_hand() -> None:

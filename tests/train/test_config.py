@@ -29,7 +29,12 @@ WRONG = [
     ("checkpoint_minutes=-1", "checkpoint_minutes"),
     ("net.hidden=0", "net.hidden"),
     ("net.tail=[8,0]", "[8, 0]"),
-    ("net.tail=8", "net.tail=8"),
+    ("net.tail=8", "'net.tail=8' is wrong: a list is written [a,b]"),
+    ("stages.td.lam=0.5", "'td'"),
+    ("exp=quick stages={tdd:{lam:0.5}}", "'tdd'"),
+    ("stages={td:{lamb:0.5}}", "'lamb'"),
+    ("stages={td:{lam:2}}", "stages.td.lam must lie between 0 and 1, not 2"),
+    ("stages={td:3}", "stages"),
     ("net.phases=3", "net.phases"),
     ("algo.lam=1.01", "1.01"),
     ("algo.lam=-0.1", "-0.1"),
@@ -88,6 +93,15 @@ def test_groups_and_keys_arrive() -> None:
     assert (config.net.hidden, config.net.tail) == (256, [32])
     assert config.variant.make().checkers == 3
     assert (config.algo.lam, config.games) == (0.25, 9)
+
+
+def test_stages_may_be_given_whole() -> None:
+    given = "stages={one:{lam:0.5},two:{targets:one_roll,label:0.3}}"
+    stages = parse("train", Config, [given]).schedule()
+    assert list(stages) == ["stages.one", "stages.two"] and stages["stages.one"].lam == 0.5
+    assert stages["stages.two"].targets == "one_roll" and stages["stages.two"].label == 0.3
+    shorter = parse("train", Config, ["exp=quick", "stages={td:{share:0.1}}"]).stages
+    assert list(shorter) == ["td", "polish"] and shorter["td"].share == 0.1
 
 
 def test_a_start_of_one_s_own() -> None:

@@ -77,6 +77,26 @@ def test_runs_that_went_on_from_one_another_are_one_curve(tmp_path: Path) -> Non
         checkpoints(f"{one}+{tmp_path}", 9)
 
 
+def test_a_chain_stands_beside_another_run(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    one, two, three, other = (
+        make_run(tmp_path / name, count, game=HYPER)
+        for name, count in (("one", 2), ("two", 1), ("three", 1), ("other", 1))
+    )
+    out, chain = tmp_path / "curve.json", f"{one}+{two}+{three}"
+    keys = ["against=random", "pairs=2", f"json={out}", f"plot={tmp_path / 'curve.png'}"]
+    assert main([f"runs=[{chain},{other}]", *keys]) == 0
+    said = capsys.readouterr().out
+    assert all(
+        said.count(f"  {level} points a game: ") == 2 for level in ("-0.10", "-0.05", "+0.00")
+    )
+    runs = json.loads(out.read_text())["runs"]
+    assert list(runs) == [chain, str(other)]
+    rows = runs[chain]["checkpoints"]
+    assert [row["seconds"] for row in rows] == [60, 120, 180, 240]
+    assert [Path(row["checkpoint"]).parent.name for row in rows] == ["one", "one", "two", "three"]
+    assert curve.label(chain) == "one\n+ two\n+ three"
+
+
 def test_the_table_grows_and_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
@@ -135,6 +155,7 @@ def test_a_game_without_a_benchmark_has_no_errors(
         (["runs=[nowhere]", "plot=curve.xyz"], "curve.xyz"),
         (["runs=[nowhere]", "json=/nowhere/at/all.json"], "/nowhere/at/all.json"),
         (["nonsense=1"], "nonsense"),
+        (["runs=runs/a"], "'runs=runs/a' are wrong: a list is written [a,b]"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(

@@ -1,5 +1,6 @@
 """A run that learns from what other runs remember."""
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from nardy.rules.variants import variant
 from train import checkpoint
 from train.config import Config, parse
 from train.followed import Followed, draw
-from train.loop import run
+from train.loop import Window, run
 from train.trainer import FOLLOWED_STEPS, Trainer
 
 PRICED = [*TOY, "algo=one_roll", "algo.memory=500", "algo.reuse=2", "net.pairs=0", "algo.average=0"]
@@ -41,9 +42,29 @@ def test_a_run_learns_from_what_others_remember(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
         done = trainer.round(pool)
     assert done.fit.steps == FOLLOWED_STEPS and done.tally.turns == 0
+    assert done.tally.followed == 0  # of the games before its own time
     assert trainer.progress() < 1 and trainer.rate() == trainer.algo.rate  # theirs are not its own
     assert trainer.games == sum(there.games for there in runs)
     assert not (trainer.net().table == before).all()
+
+
+def test_games_are_those_of_the_runs_that_are_followed(tmp_path: Path) -> None:
+    config = parse("train", Config, [*PRICED, "games=6"])
+    run(config, tmp_path / "one")
+    trainer = Trainer(parse("train", Config, [*PRICED, *follow("one", of=tmp_path)]))
+    first = trainer.games
+    config.resume, config.games = "auto", 14
+    run(config, tmp_path / "one")
+    window = Window(SHORT.outcomes)
+    with ThreadPoolExecutor(1) as pool:
+        for _ in range(2):
+            window.add(trainer.round(pool), 2.0)
+    assert trainer.games >= 14 > first >= 6
+    values = window.values()
+    assert values["play/games_per_s"] == (trainer.games - first) / 4
+    unknown = {tag for tag, value in values.items() if math.isnan(value)}
+    assert unknown >= {"play/length", "play/gammons", "play/cut_off", "play/other_starts"}
+    assert unknown >= {"play/positions_per_s", "learn/td_error"} and "learn/loss" not in unknown
 
 
 def test_positions_are_seen_once_a_checkpoint_knows_them(tmp_path: Path) -> None:

@@ -18,13 +18,17 @@ from nardy.notation.moves import parse_move
 from nardy.notation.points import from_points, to_points
 from nardy.play import Player
 from nardy.play.board_text import draw
+from nardy.play.player import cumulative
 from nardy.play.possible import possible
 from nardy.play.rollout import rollout, rollout_plays
 from nardy.play.search import Search
+from nardy.play.terminal import ranked_line
 from nardy.rules.batch import Workspace, afterstates
 from nardy.rules.board import ending, start_board, turn
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
 from nardy.rules.variants import Variant, variant
+from nardy.serve.answers import MoveQuestion, Question
+from nardy.serve.bot import Bot
 from train import arena
 from train.__main__ import main
 from train.device import DeviceEvaluator
@@ -156,6 +160,8 @@ def test_a_roll_ahead(game: Variant) -> None:
     np.testing.assert_allclose(chances[:, ::-1], expected, atol=1e-5)
 
 
+LONG = variant("long")
+ASKED = from_points("25:1,3:1 4:1", FAMILY), np.array([2, 1], np.uint8)
 ONE = variant("long", start={12: 1}, last_roll="second_player", opening="reroll")
 
 
@@ -214,11 +220,29 @@ def test_a_tiny_run_to_play_and_arena(
     dice = np.array([3, 1], np.uint8)
     for play in ranked:
         assert (parse_move(play.text, start, dice, net.variant) == play.board).all()
+        told = cumulative(play.chances, net.variant.outcomes)
+        assert list(told)[0] == "draw" and told["draw"] == play.chances[2] > 0
+        assert f"  draw {told['draw']:6.1%}  gammon" in ranked_line(play, net.variant.outcomes)
     match = ["a=runs/draws", "b=random", *options, "pairs=100", "threads=1"]
     assert arena.main([*match, "json=result.json", "luck=true"]) == 0
     result = json.loads(Path("result.json").read_text())
     assert result["draws"] > 0.02 and "draws" in capsys.readouterr().out
     assert result["adjusted"]["ci95"] < result["ci95"]
+
+
+def test_http_tells_draws() -> None:
+    bot = Bot(make_net(8, game=ONE))
+    answer = MoveQuestion(position="25:1,3:1 4:1", dice=(2, 1)).answer(bot)
+    (play,) = answer["plays"]
+    assert play["move"] == "3/off" and play["draw"] > 0
+    assert play["draw"] == pytest.approx(float(bot.plays(*ASKED)[0].chances[2]))
+    value = Question(position="25:1,3:1 4:1").value_answer(bot)
+    assert value["draw"] == pytest.approx(float(bot.chances(ASKED[0])[2]))
+    assert "cubeful" not in value and play["cubeful"] is None
+    long_ones = MoveQuestion(position="24:15 24:15", dice=(2, 1)).answer(
+        Bot(make_net(8, game=LONG))
+    )
+    assert "draw" not in long_ones["plays"][0]
 
 
 def test_positions_say_who_began() -> None:

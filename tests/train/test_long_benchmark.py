@@ -16,8 +16,9 @@ from nardy.play.search import Priced, Search
 from nardy.rules.batch import afterstates
 from nardy.rules.board import ending, make_board, turn
 from nardy.rules.variants import variant
-from train import benchmark, benchmark_rollout, curve, long_card, openings
-from train.benchmark_files import LONG_PHASES, read_decisions, variant_of
+from train import arena, benchmark, benchmark_rollout, curve, long_card, openings
+from train.benchmark_files import read_decisions, variant_of
+from train.benchmark_phases import LONG_PHASES
 from train.benchmark_rollout import (
     CANDIDATES,
     RolloutConfig,
@@ -204,6 +205,18 @@ def test_nets_of_short_nardy_are_refused(
         assert "long" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("rules", [{"last_roll": "second_player"}, {"opening": "reroll"}])
+def test_nets_of_other_rules_are_refused(
+    rules: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_net(tmp_path, make_net(4, game=variant("long", **rules)), {})
+    assert openings.main([f"net={tmp_path}", "to=page.md"]) == 2
+    (said,) = (f"{name}={value}" for name, value in rules.items())
+    assert f"plays with {said}, and this page is of " in capsys.readouterr().err
+    assert benchmark_rollout.main([f"net={tmp_path}", "to=decisions_x.npz"]) == 2
+    assert "plays long by other rules, not long by the usual" in capsys.readouterr().err
+
+
 # ---------------------------------------------------------------- openings, card, curve
 
 
@@ -230,6 +243,23 @@ def test_the_card(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert what in said
     itself = next(line for line in said.splitlines() if f"b={folder} variant=long pairs=2`" in line)
     assert "+0.0000 ± 0.0000" in itself
+
+
+def test_a_row_of_the_card_can_be_played_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game = variant("long", start={8: 2, 5: 2}, prime_rule="forbid")
+    write_net(tmp_path, make_net(4, game=game), {})
+    assert long_card.main([f"net={tmp_path}", "pairs=6", "threads=1", "seed=3", "tables=true"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    row = next(line for line in lines if "b=random" in line)
+    command = re.search(r"`train.arena (.*)`", row)[1]  # type: ignore[index]
+    wanted = "variant=long variant.prime_rule=forbid variant.start={5:2,8:2} pairs=6 tables=true"
+    assert command == f"a={tmp_path} b=random {wanted} seed=3"
+    assert arena.main([*command.split(), "threads=1"]) == 0
+    said = capsys.readouterr().out
+    figure = re.search(r"\| ([+-][\d.]+ ± [\d.]+) points", row)[1]  # type: ignore[index]
+    assert said.startswith(f"{figure} points a game for a") and not figure.endswith(" 0.0000")
 
 
 def test_the_curve_of_a_long_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

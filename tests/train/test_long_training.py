@@ -11,8 +11,10 @@ import torch
 from random_nets import make_net, play_out
 from toy import arguments, files
 
+from nardy.match.score import Score, match_score
 from nardy.net.features import phases_of
 from nardy.net.net import Evaluator, Net, outcomes_by_numpy
+from nardy.play.cubeful import after_equities, cube_values_at, formula_of, six
 from nardy.rules.batch import Workspace, afterstates
 from nardy.rules.board import ending, make_board, points_won, start_board, turn
 from nardy.rules.dice import ROLL_CHANCES, ROLLS, roll
@@ -20,6 +22,7 @@ from nardy.rules.variants import Variant, variant
 from train import arena, solve
 from train.__main__ import main
 from train.config import Config, parse
+from train.cube_worth import CubeWorth, stakes_of
 from train.encode import encode, encode_pairs
 from train.export import export, net_meta, reference_positions
 from train.heuristic import HeuristicPlayer, row_values, scores
@@ -308,12 +311,55 @@ def test_the_arena_of_two_long_nets(tmp_path: Path, capsys: pytest.CaptureFixtur
     capsys.readouterr()
     for wrong, says in (
         (f"mat={tmp_path}/games.mat", "the format has no long nardy"),
-        ("variant.prime_rule=forbid", "this match is"),
+        (
+            "variant.prime_rule=forbid",
+            "plays long with prime_rule=front_checker_ahead, and this match is long with "
+            "prime_rule=forbid\n",
+        ),
         ("judge=exact", "long nardy cannot be solved here"),
     ):
         assert arena.main([*asked, wrong]) == 2
         error = capsys.readouterr().err
         assert says in error and error.count("\n") == 1
+
+
+def test_a_long_net_plays_nardgammon_with_the_cube(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The games differ by the cube alone, so that one net serves both."""
+    export(make_net(12, (8,), game=LONG), {}, tmp_path / "net")
+    asked = [f"a={tmp_path}/net", f"b={tmp_path}/net", "threads=1", "pairs=2"]
+    for how in (["cube=money", "luck=true"], ["length=2"]):
+        assert arena.main([*asked, "variant=nardgammon", *how, f"json={tmp_path}/out.json"]) == 0
+        result = json.loads((tmp_path / "out.json").read_text())
+        assert result["variant"] == "nardgammon" and result["pairs"] == 2
+        assert result["backgammons"] == 0
+    capsys.readouterr()
+    assert arena.main([*asked, "variant=long", "cube=money"]) == 2
+    assert capsys.readouterr().err == "train.arena: long is played without the cube\n"
+
+
+def test_worth_in_bulk_is_the_slow_one_for_nardgammon() -> None:
+    """Of train.cube_worth, which the arena asks, and nardy.play.cubeful."""
+    game = variant("nardgammon")
+    net, scores = make_net(12, (8,), game=game), (Score(), match_score(5, 3, 1))
+    boards, dice, _ = play_out(LONG, games=3, turns=90)
+    boards, dice = boards[::20], dice[::20]
+    asked = [scores[i % 2] for i in range(len(boards))]
+    worth, (kinds, stakes) = CubeWorth(net, None, None), stakes_of(asked)
+    chances = net.outcomes(boards)
+    cube = formula_of(game.family)
+    slow = cube_values_at(boards, six(chances, game), asked, cube)
+    np.testing.assert_allclose(worth.values(boards, chances, kinds, stakes), slow, atol=1e-9)
+    results = afterstates(boards, dice, game)
+    owners = np.repeat(np.arange(len(boards)), np.diff(results.offsets))
+    chances = net.outcomes(results.boards)
+    wanted = [asked[i] for i in owners.tolist()]
+    found = worth.near(results.boards, chances, owners, kinds[owners], stakes)
+    slow = after_equities(results.boards, six(chances, game), wanted, cube, game.family)
+    near = np.isfinite(found)
+    assert near.any() and not near.all()
+    np.testing.assert_allclose(found[near], slow[near], atol=1e-9)
 
 
 def test_small_games_of_long_are_not_solved(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from toy import ROOT
 
 from nardy.rules.board import flip, make_board
 from train import memory as module
-from train.benchmark_files import DECISION_PHASES, OPENING_PLIES, phases_of
+from train.benchmark_phases import DECISION_PHASES, OPENING_PLIES, phases_of
 from train.export import reference_positions
 from train.memory import MOST, Memory, phase_shares
 from train.phases import BEAR_OFF, CONTACT, fast_phases

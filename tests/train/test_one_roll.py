@@ -108,6 +108,11 @@ def test_init_takes_the_weights_of_another_run(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is another network"):
         run(other, tmp_path / "two")
     assert not (tmp_path / "two").exists()
+    for game in ("variant=long", "variant=long variant.last_roll=second_player"):
+        other = parse("train", Config, [*TOY, *game.split(), f"init={tmp_path / 'one'}"])
+        with pytest.raises(ValueError, match="plays short, this run long"):
+            run(other, tmp_path / "two")
+    assert not (tmp_path / "two").exists()
     shutil.move(tmp_path / "one", tmp_path / "away")
     again = parse("train", Config, [*TOY, "games=4", f"init={tmp_path / 'away'}"])
     run(again, tmp_path / "three")

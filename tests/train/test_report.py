@@ -2,6 +2,8 @@
 
 import json
 import re
+import shlex
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,8 @@ import pytest
 from train.benchmark_files import FOLDER
 from train.config import Config, parse
 from train.loop import run
-from train.report import INDEX, ReportConfig, Run, command, folders, main, read_run, strength
+from train.report import ReportConfig, folders, main, strength
+from train.report_runs import INDEX, Run, command, read_run
 
 TOY = [
     "games=6",
@@ -41,7 +44,9 @@ def test_one_page_with_its_plots_inside(folder: Path, tmp_path: Path) -> None:
     assert "net.hidden=8" in text and "toy" in text
 
 
-def test_ratings_are_drawn(folder: Path, tmp_path: Path) -> None:
+def test_ratings_are_drawn(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out, ratings = tmp_path / "page.html", tmp_path / "ratings.json"
     players = [
         {"name": n, "elo": e, "ci95": 9, "ppg": 0, "games": 4} for n, e in (("x", 1), ("y", 2))
@@ -50,8 +55,10 @@ def test_ratings_are_drawn(folder: Path, tmp_path: Path) -> None:
     assert main([f"run={folder}", f"out={out}", f"ratings={ratings}"]) == 0
     text = out.read_text()
     assert 'alt="ratings"' in text and text.index("<td>y</td>") < text.index("<td>x</td>")
-    ratings.write_text("{}")
-    assert main([f"run={folder}", f"out={out}", f"ratings={ratings}"]) == 2
+    for other in ("{}", "[1]", '{"players": [{"name": "x"}]}', '{"players": 1}', "not JSON"):
+        ratings.write_text(other)
+        assert main([f"run={folder}", f"out={out}", f"ratings={ratings}"]) == 2
+        assert "is no JSON file with 'players'" in capsys.readouterr().err
 
 
 def test_runs_are_told_apart(tmp_path: Path) -> None:
@@ -84,10 +91,33 @@ def test_two_runs_and_a_sweep_are_laid_over_each_other(folder: Path, tmp_path: P
 
 def test_the_command_repeats_the_configuration(folder: Path) -> None:
     meta = read_run(folder, "toy", FOLDER).meta
-    words = command(meta).split()
+    words = shlex.split(command(meta))
     assert words[:3] == ["python", "-m", "train"]
     again = parse("train", Config, words[3:])
     assert again == parse("train", Config, [*TOY, "name=toy"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "exp=quick",
+        "exp=short_strong threads=1 net.tail=[4,2] stages.td.starts=0.1 stages.td.start_file=a/b",
+        "exp=hyper variant.start={24:2,6:1} init=runs/x algo.tables=true",
+        "exp=gpu_quarter_hour device=cpu",
+        "follow=[runs/a,runs/b] minutes=5",
+    ],
+)
+def test_the_command_repeats_stages_and_maps(given: str) -> None:
+    config = parse("train", Config, given.split())
+    stored = json.loads(json.dumps({"config": asdict(config)}))
+    assert parse("train", Config, shlex.split(command(stored))[3:]) == config
+
+
+def test_a_run_of_stages_is_shown(folder: Path, tmp_path: Path) -> None:
+    toy = [*TOY, "stages={td:{games_in_flight:4,plies_per_round:40,longest_game:60}}"]
+    run(parse("train", Config, toy), tmp_path / "run")
+    assert main([f"run={tmp_path / 'run'}", f"out={tmp_path / 'page.html'}"]) == 0
+    assert "stages={td:{" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize(

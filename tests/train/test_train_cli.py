@@ -15,7 +15,7 @@ from train.__main__ import combinations, main
 from train.config import Config, parse
 from train.metrics import TAGS, Metrics, memory_mb
 from train.network import ValueNetwork
-from train.report import INDEX
+from train.report_runs import INDEX
 
 
 @pytest.fixture(autouse=True)

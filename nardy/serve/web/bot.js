@@ -12,11 +12,12 @@ export async function openBot() {
   const { games, levels } = offer;
   if (offer.engine === "server") return { bot: serverBot, games, levels };
   const { onnxBot } = await import("./onnx.js");
-  return { bot: onnxBot(offer.noise), games, levels };
+  return { bot: onnxBot(offer), games, levels };
 }
 
 const serverBot = {
-  cube: true, // whether it knows what to do with the cube
+  // whether it knows what to do with the cube of a game
+  cube: ({ cube, outcomes }) => cube === "on" && !outcomes.includes(0),
   rank: ({ game, ...asked }) => post("play/rank", { variant: game.name, ...asked }),
   position: ({ game, ...asked }) => post("play/position", { variant: game.name, ...asked }),
 };

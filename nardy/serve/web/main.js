@@ -284,7 +284,7 @@ function resignButton(multiple) {
 /** The cube is a matter of some games only. */
 function cubeChoice() {
   const game = offer.games.find(({ name }) => name === $("new-variant").value);
-  $("new-cube").disabled = !(game.cube === "on" && game.family === "hitting" && offer.bot.cube);
+  $("new-cube").disabled = !offer.bot.cube(game);
 }
 
 function openNew() {

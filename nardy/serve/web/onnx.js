@@ -1,36 +1,47 @@
-// The opponent in the browser: the exported net.onnx in onnxruntime-web. It knows no cube.
+// The opponent in the browser: the exported net.onnx in onnxruntime-web. It knows the cube where
+// the net has learnt it.
 //
 // Its files and those of the nets lie beside the page (see nardy.serve.static); nothing is fetched
 // from elsewhere.
 
 import { equity } from "./bot.js";
+import {
+  actions, afterEquity, context, doubled, flip, mayDouble, normalised, settledValue,
+} from "./cube.js";
 import { mix } from "./dice.js";
 import { Turn, onBoard, turnBoard, won } from "./rules.js";
 
 let runtime = null;
 const sessions = new Map();
 
-export function onnxBot(noise) {
+/** noise: by level; met: the match equity table. */
+export function onnxBot({ noise, met }) {
   return {
-    cube: false,
-    rank: (asked) => rank(asked, noise[asked.level] ?? 0),
-    async position({ game, board }) {
-      const [chances] = await outcomes(game, [board]);
-      return { chances: possible(chances, board, game), cube: null };
+    cube: (game) => game.learnt,
+    rank: (asked) => rank(asked, noise[asked.level] ?? 0, met),
+    async position({ game, board, score }) {
+      const [{ chances, stay, taken }] = await look(game, [board], score);
+      const cube = game.learnt ? actions({ stay, taken }, score, met) : null;
+      return { chances: possible(chances, board, game), cube };
     },
   };
 }
 
 /** Every legal play, the one that is made first; see nardy.play.player. */
-async function rank({ game, board, dice }, noise) {
+async function rank({ game, board, dice, score }, noise, met) {
   const boards = new Turn(board, dice, game).results().map((result) => result.board);
-  const theirs = await outcomes(game, boards.map((after) => turnBoard(after, game.family)));
+  const turned = boards.map((after) => turnBoard(after, game.family));
+  const theirs = await look(game, turned, flip(score));
   const plays = boards.map((after, n) => {
     const points = won(after, game);
     const chances = points
       ? game.outcomes.map((outcome) => Number(outcome === points))
-      : possible([...theirs[n]].reverse(), after, game);
-    const value = equity(chances, game);
+      : possible([...theirs[n].chances].reverse(), after, game);
+    const value = !game.learnt
+      ? equity(chances, game)
+      : points
+        ? normalised(settledValue(score, points, met), score, met)
+        : afterEquity(theirs[n], score, met);
     return { board: after, equity: value, chances, seen: value + noise * error(after) };
   });
   return plays.sort((a, b) => b.seen - a.seen);
@@ -54,25 +65,28 @@ function error(board) {
   return Math.sqrt(-2 * Math.log(first)) * Math.cos(2 * Math.PI * second);
 }
 
-/** Chances of game.outcomes for the player on roll of each board. */
-async function outcomes(game, boards) {
+/** For the player on roll of each board: chances of game.outcomes, and of a net that has learnt the
+ * cube the values without a double and, where he may double, with one that is taken. */
+async function look(game, boards, score) {
   const session = await sessionOf(game);
-  const cells = Int8Array.from(boards.flat());
-  const input = new runtime.Tensor("int8", cells, [boards.length, 26]);
-  const feeds = { boards: input };
-  if (session.inputNames.includes("context")) feeds.context = moneyContext(boards.length);
-  const found = await session.run(feeds, ["outcomes"]);
-  const values = Array.from(found.outcomes.data);
+  const n = boards.length;
+  const asked = !game.learnt ? [] : mayDouble(score) ? [score, doubled(score)] : [score];
+  const rows = asked.length > 1 ? [...boards, ...boards] : boards;
+  const cells = Int8Array.from(rows.flat());
+  const feeds = { boards: new runtime.Tensor("int8", cells, [rows.length, 26]) };
+  if (game.learnt) {
+    const contexts = asked.flatMap((one) => Array(n).fill(context(one)).flat());
+    feeds.context = new runtime.Tensor("float32", Float32Array.from(contexts), [rows.length, 7]);
+  }
+  const found = await session.run(feeds, game.learnt ? ["outcomes", "cubeful"] : ["outcomes"]);
+  const chances = Array.from(found.outcomes.data);
+  const values = game.learnt ? Array.from(found.cubeful.data) : [];
   const k = game.outcomes.length;
-  return boards.map((_, n) => values.slice(n * k, (n + 1) * k));
-}
-
-/** What a net that has learnt the cube asks for, its chances hanging on none of it: money, and a
- * cube of 1 in the middle (nardy.play.cube_head.context_of). */
-function moneyContext(count) {
-  const context = new Float32Array(7 * count);
-  for (let n = 0; n < count; n++) context[7 * n + 2] = 1;
-  return new runtime.Tensor("float32", context, [count, 7]);
+  return boards.map((_, i) => ({
+    chances: chances.slice(i * k, (i + 1) * k),
+    stay: values[i],
+    taken: values[n + i],
+  }));
 }
 
 async function sessionOf(game) {

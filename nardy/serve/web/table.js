@@ -56,8 +56,7 @@ export class Table {
 
   newMatch({ variant, level, length, doubling, seed }) {
     const rules = this.games.find((game) => game.name === variant);
-    const cube = doubling && this.bot.cube && rules.cube === "on" && rules.family === "hitting";
-    const match = newMatch(length, cube);
+    const match = newMatch(length, doubling && this.bot.cube(rules));
     this.state = { version: VERSION, variant, level, seed, rolls: 0, match };
     this.#begin(match);
   }
