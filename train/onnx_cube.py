@@ -96,7 +96,8 @@ def _value(told: _Told, context: _Context, cube: _Cube) -> Number:
     unit = (cube.cash[0] - cube.passed[0]) * 0.5
     open_ = cube.more[0] & (cube.win > 0) & (cube.win < 1)
     value = formula + added * unit
-    value = context.money.where(value, value.clip(0, 1))  # of money the range is far away
+    # of cube_head.bounds; for money they are far away, as no chance of a softmax is nought
+    value = context.money.where(value, value.clip(0, 1))
     return open_.where(value, formula)
 
 

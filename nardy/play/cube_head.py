@@ -32,6 +32,8 @@ FILE = "cube.safetensors"
 OWNERS: tuple[Owner, ...] = ("centre", "mine", "theirs")
 TERMS = 27
 """How many numbers `terms` gives."""
+EQUAL = 1e-9
+"""Within which two payoffs are the same."""
 CLIP = 6.0
 """What `terms` gives lies within it."""
 CONTEXT = ("mine", "theirs", "cube", "away", "their_away", "no_cube", "jacoby")
@@ -138,12 +140,24 @@ class CubeHead:
         added = self.added(looks, terms(cube, chances, level, owner))
         open_ = (cube.win > 0) & (cube.win < 1)
         value = np.where(open_, formula + added * unit(cube, level), formula)
-        return np.asarray(np.clip(value, *cube.payoffs[-1, [0, -1]]))
+        return np.asarray(np.clip(value, *bounds(cube, level)))
 
 
 def dead(cube: Cubeful, level: int) -> bool:
     """Whether the cube at that level cannot be turned to any effect."""
     return level + 1 >= cube.levels
+
+
+def bounds(cube: Cubeful, level: int) -> tuple[Floats, Floats]:
+    """float64[N] each: what a position can be worth at the least and at the most. Who loses no
+    gammon loses no more than this cube, as he may pass; and the same of the other."""
+    least, most = cube.payoffs[-1, [0, -1]]
+    loses_two = cube.lost[level] < cube.passed[level] - EQUAL
+    wins_two = cube.won[level] > cube.cash[level] + EQUAL
+    return (
+        np.where(loses_two, least, cube.passed[level]),
+        np.where(wins_two, most, cube.cash[level]),
+    )
 
 
 def free(cube: Cubeful) -> bool:

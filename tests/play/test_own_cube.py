@@ -92,6 +92,26 @@ def test_no_learned_value_leaves_what_the_game_can_pay() -> None:
 
 @pytest.mark.parametrize(
     "score",
+    [Score(), Score(cube=4, owner="mine"), Score(cube=2, owner="theirs"), Score(jacoby=True)],
+    ids=str,
+)
+def test_without_gammons_nothing_is_worth_more_than_a_pass(score: Score) -> None:
+    """Who may pass a double loses no more than this cube where he loses no gammon: in money play
+    the learned cube told 1.015 for `mxmAQ4PbAQAAAA`, from which no gammon can be won."""
+    boards, chances = play_out(SHORT, 8, 30)[0][-200:], made_up(200)
+    plain = np.zeros_like(chances)
+    plain[:, 2], plain[:, 3] = chances[:, :3].sum(1), chances[:, 3:].sum(1)
+    for sign in (1, -1):
+        bold = replace(HEAD, layers=(HEAD.layers[0], tuple(40 * sign * x for x in HEAD.layers[1])))
+        values = learned(NET, bold)(boards, plain, score).no_double
+        assert values.min() >= -score.cube and values.max() <= score.cube
+        assert (np.abs(values) == score.cube).any()
+    values = learned(NET, bold)(boards, chances, replace(score, jacoby=False)).no_double
+    assert np.abs(values).max() > score.cube  # with gammons there is more to win and lose
+
+
+@pytest.mark.parametrize(
+    "score",
     [
         match_score(7, 3, 6),  # after the Crawford game: a game lost is the match lost (K17)
         match_score(7, 4, 6),
