@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from nardy import __version__
 from nardy.match.met import MatchEquity, default_table
-from nardy.match.score import STAKE_CAPS, Score, match_score
+from nardy.match.score import Score, match_score
 from nardy.notation.positions import describe, read_position
 from nardy.play import bearoff, terminal
 from nardy.play import commands as questions
@@ -91,13 +91,9 @@ def _parser() -> argparse.ArgumentParser:
     stake.add_argument("--match", type=int, metavar="N", help="a match to N points")
     stake.add_argument("--money", action="store_true", help="for money")
     play.add_argument("--cube", action="store_true", help="with the cube; a match always has it")
-    play.add_argument("--jacoby", action="store_true", help="money: gammons after a turned cube")
-    play.add_argument("--beavers", action="store_true", help="money: a double doubled at once")
+    questions.add_money_options(play)
     play.add_argument(
         "--auto-doubles", type=int, default=0, metavar="N", help="money: by equal opening dice"
-    )
-    play.add_argument(
-        "--stake-cap", type=int, choices=STAKE_CAPS, help="money: no game costs more points"
     )
     play.set_defaults(run=_play)
 

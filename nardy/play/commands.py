@@ -6,12 +6,13 @@ They are added to the command line of nardy.cli, which says how a net is found.
 import argparse
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy.match.score import Score
+from nardy.match.score import STAKE_CAPS, Score
 from nardy.notation.ids import from_position_id
 from nardy.notation.points import from_points
 from nardy.notation.positions import describe, read_position
@@ -59,6 +60,7 @@ def add_commands(
         help="Position ID (money), Position ID:Match ID; nardgammon: checkers by point",
     )
     add_player(cube)
+    add_money_options(cube)
     cube.add_argument("--threads", type=int, default=1, help="that share the search")
     cube.add_argument("--json", action="store_true", help="print one JSON object")
     cube.set_defaults(run=lambda options: _cube(options, make_player(options)))
@@ -95,20 +97,40 @@ def add_commands(
     games.set_defaults(run=lambda options: _rollout(options, make_player(options), bar))
 
 
+def add_money_options(command: argparse.ArgumentParser) -> None:
+    """Options of money play, fields of a Score."""
+    command.add_argument("--jacoby", action="store_true", help="money: gammons after a turned cube")
+    command.add_argument("--beavers", action="store_true", help="money: a double doubled at once")
+    command.add_argument(
+        "--stake-cap", type=int, choices=STAKE_CAPS, help="money: no game costs more points"
+    )
+
+
 def _cube(options: argparse.Namespace, player: Player) -> None:
     game = player.net.variant
     check_game(game)
+    names = ("jacoby", "beavers", "stake_cap")
+    asked_for = {name: getattr(options, name) for name in names if getattr(options, name)}
     if game.family == "hitting":
         position = read_position(options.position)
-        decision, described = player.cube(position), describe(position)
+        score = replace(position.state.score, **asked_for)
+        decision, described = player.cube(position, score), describe(position)
     else:  # checkers by point say nothing of the cube: it is centred, and for money
-        decision, described = player.cube(read_board(options.position, game)), "money, cube on 1"
+        board = read_board(options.position, game)
+        decision, described = player.cube(board, Score(**asked_for)), "money, cube on 1"
+    described += "".join(f"; {option}" for option in _said(asked_for))
     if options.json:
         asked = {"variant": game.name, "position": options.position}
         print(json.dumps({**asked, **decision_json(decision)}))
         return
     print(described)
     print(decision_text(decision))
+
+
+def _said(asked_for: dict[str, Any]) -> list[str]:
+    """Options of money play in words."""
+    words = {"jacoby": "Jacoby", "beavers": "beavers", "stake_cap": "at most {} points"}
+    return [words[name].format(value) for name, value in asked_for.items()]
 
 
 def _move(options: argparse.Namespace, player: Player) -> None:

@@ -55,6 +55,8 @@ def decision_json(decision: CubeDecision) -> dict[str, Any]:
         "away": score.away,
         "crawford": score.crawford,
         "jacoby": score.jacoby,
+        "beavers": score.beavers,
+        "stake_cap": score.stake_cap,
         "cubeless": decision.cubeless,
         "equities": decision.equities._asdict(),
         "values": decision.values._asdict(),

@@ -228,6 +228,26 @@ def test_nardy_cube(net_folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert f"verdict         {expected.verdict}" in printed and "window" in printed
 
 
+def test_nardy_cube_takes_the_options_of_money_play(
+    net_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = xgid_of(Position(start_board(SHORT)))
+    asked = ["cube", "--net", str(net_folder), "--xgid", text]
+    options = ["--jacoby", "--beavers", "--stake-cap", "3"]
+    assert main([*asked, *options]) == 0
+    assert "; Jacoby; beavers; at most 3 points\n" in capsys.readouterr().out
+    assert main([*asked, *options, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    score = Score(jacoby=True, beavers=True, stake_cap=3)
+    expected = Player(net_folder).cube(start_board(SHORT), score)
+    assert answer["equities"] == pytest.approx(expected.equities._asdict())
+    assert (answer["jacoby"], answer["beavers"], answer["stake_cap"]) == (True, True, 3)
+    in_a_match = xgid_of(Position(start_board(SHORT), MatchState(length=7)))
+    assert main([*asked[:-1], in_a_match, "--jacoby"]) == 2
+    said = "nardy: jacoby is an option of money play, not of matches\n"
+    assert capsys.readouterr().err == said
+
+
 def test_nardy_cube_says_why_there_is_no_cube(
     net_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
