@@ -27,6 +27,7 @@ from tqdm import tqdm
 from nardy.net.weights import write_whole
 from train.arena import check_writable, cores
 from train.bench_stages import STAGES, Bench, BenchConfig, Growth, growth
+from train.command_line import answer
 from train.config import help_text, parse
 from train.metrics import memory_mb
 from train.peers import bench as peers
@@ -126,16 +127,13 @@ def _introduce(bench: Bench, start_mb: float) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command line; its exit code."""
-    if {"-h", "--help"} & set(arguments):
-        print(help_text(BenchConfig, "usage: python -m train.bench [key=value …]", EXAMPLES))
-        return 0
-    try:
-        run(parse("bench", BenchConfig, arguments))
-    except (ValueError, OSError) as error:
-        print(f"train.bench: {error}", file=sys.stderr)
-        return 2
-    return 0
+    """The command line; its exit code (train.command_line)."""
+    return answer(
+        "train.bench",
+        lambda: run(parse("bench", BenchConfig, arguments)),
+        arguments,
+        help_text(BenchConfig, "usage: python -m train.bench [key=value …]", EXAMPLES),
+    )
 
 
 if __name__ == "__main__":

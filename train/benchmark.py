@@ -53,6 +53,7 @@ from train.benchmark_scores import (
     score_values,
     worst,
 )
+from train.command_line import answer
 from train.config import about, help_text, parse_keys
 
 EXAMPLES = (
@@ -293,20 +294,16 @@ def _row(title: str, count: str, cells: Any) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command line: the exit code, 2 after one sentence on stderr about bad input."""
-    if {"-h", "--help"} & set(arguments):
-        usage = "python -m train.benchmark net=PLAYER [key=value ...]"
-        print(help_text(BenchmarkConfig, usage, EXAMPLES))
-        return 0
-    try:
-        run(parse_keys(BenchmarkConfig, arguments))
-        return 0
-    except (ValueError, OSError) as error:
-        print(f"train.benchmark: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("train.benchmark: interrupted, no result", file=sys.stderr)
-        return 130
+    """The command line; its exit code (train.command_line)."""
+    return answer(
+        "train.benchmark",
+        lambda: run(parse_keys(BenchmarkConfig, arguments)),
+        arguments,
+        help_text(
+            BenchmarkConfig, "python -m train.benchmark net=PLAYER [key=value ...]", EXAMPLES
+        ),
+        stopped="interrupted, no result",
+    )
 
 
 if __name__ == "__main__":

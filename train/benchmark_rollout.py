@@ -39,6 +39,7 @@ from train.benchmark_files import Floats, kind_of
 from train.benchmark_make import GAMES_PER_DECISION, LEAST_SPREAD, Turns, play_games, write_npz
 from train.benchmark_phases import LONG_PHASES
 from train.checkpoint import resolve
+from train.command_line import answer
 from train.config import about, help_text, parse_keys
 from train.loop import commit
 from train.players import NetPlayer
@@ -341,23 +342,22 @@ def arrays_of(
     }
 
 
+def run(config: RolloutConfig) -> None:
+    """Make the file and say what it holds. Raises ValueError naming what is wrong."""
+    said = json.dumps(make_file(config), indent=1)
+    print(f"{config.to}: {said}\n{time.process_time():.0f} processor seconds")
+
+
 def main(arguments: Sequence[str]) -> int:
-    """The command line: the exit code, 2 after one sentence on stderr about bad input."""
-    if {"-h", "--help"} & set(arguments):
-        usage = "python -m train.benchmark_rollout net=NET to=decisions_x.npz [key=value ...]"
-        print(help_text(RolloutConfig, usage, EXAMPLES))
-        return 0
-    try:
-        config = parse_keys(RolloutConfig, arguments)
-        said = json.dumps(make_file(config), indent=1)
-        print(f"{config.to}: {said}\n{time.process_time():.0f} processor seconds")
-    except (ValueError, OSError) as error:
-        print(f"train.benchmark_rollout: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("train.benchmark_rollout: interrupted, nothing written", file=sys.stderr)
-        return 130
-    return 0
+    """The command line; its exit code (train.command_line)."""
+    usage = "python -m train.benchmark_rollout net=NET to=decisions_x.npz [key=value ...]"
+    return answer(
+        "train.benchmark_rollout",
+        lambda: run(parse_keys(RolloutConfig, arguments)),
+        arguments,
+        help_text(RolloutConfig, usage, EXAMPLES),
+        stopped="interrupted, nothing written",
+    )
 
 
 if __name__ == "__main__":

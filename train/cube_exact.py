@@ -43,6 +43,7 @@ from nardy.play.possible import possible
 from nardy.rules.board import Boards, flip
 from nardy.rules.variants import variant
 from train.checkpoint import resolve
+from train.command_line import answer
 from train.config import about, help_text, parse_keys
 from train.solve import game_folder, solve, space
 from train.solved import SolvedGame
@@ -261,18 +262,18 @@ def _line(game: str, chances: str, name: str, figures: Measured) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """The command line; its exit code."""
-    if "--help" in arguments or "-h" in arguments:
-        usage = "python -m train.cube_exact net=PATH [cube=FOLDER] [key=value …]"
-        example = "python -m train.cube_exact net=checkpoints/short-01 cube=runs/cube"
-        print(help_text(ExactConfig, usage, [example]))
-        return 0
-    try:
-        run(parse_keys(ExactConfig, arguments))
-    except (ValueError, OSError) as error:
-        print(f"train.cube_exact: {error}", file=sys.stderr)
-        return 2
-    return 0
+    """The command line; its exit code (train.command_line)."""
+    example = "python -m train.cube_exact net=checkpoints/short-01 cube=runs/cube"
+    return answer(
+        "train.cube_exact",
+        lambda: run(parse_keys(ExactConfig, arguments)),
+        arguments,
+        help_text(
+            ExactConfig,
+            "python -m train.cube_exact net=PATH [cube=FOLDER] [key=value …]",
+            [example],
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from nardy.play.cube_head import FILE
 from nardy.play.cubeful import check_learnt
 from train import checkpoint
 from train.arena import check_writable
+from train.command_line import answer
 from train.config import help_text, parse_keys
 from train.cube_exact import race_errors
 from train.cube_trainer import Figures, HeadConfig, Trainer
@@ -224,29 +225,25 @@ def write(trainer: Trainer, to: Path, figures: dict[str, float]) -> dict[str, An
     return said
 
 
-def main(arguments: list[str]) -> int:
-    """The command line; its exit code."""
-    if "--help" in arguments or "-h" in arguments:
-        print(help_text(HeadConfig, "python -m train.cube_head net=PATH [key=value …]", EXAMPLES))
-        return 0
-    try:
-        config = parse_keys(HeadConfig, arguments)
-        check_writable("json", config.json)
-        said = run(config, RUNS / config.name, arguments)
-        if config.json:
-            write_whole(config.json, json.dumps(said, indent=1).encode())
-    except (ValueError, OSError) as error:
-        print(f"train.cube_head: {error}", file=sys.stderr)
-        return 2
-    except FloatingPointError as error:
-        print(f"train.cube_head: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("train.cube_head: stopped; resume=auto goes on from here", file=sys.stderr)
-        return 130
+def _learn(config: HeadConfig, arguments: list[str]) -> None:
+    """Learn, write what was asked for, and say where the net is."""
+    check_writable("json", config.json)
+    said = run(config, RUNS / config.name, arguments)
+    if config.json:
+        write_whole(config.json, json.dumps(said, indent=1).encode())
     where = config.to or str(RUNS / config.name / "net")
     print(f"{where}: the net of {config.net} with a learned cube, {said['prices']:,d} prices")
-    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """The command line; its exit code (train.command_line)."""
+    return answer(
+        "train.cube_head",
+        lambda: _learn(parse_keys(HeadConfig, arguments), arguments),
+        arguments,
+        help_text(HeadConfig, "python -m train.cube_head net=PATH [key=value …]", EXAMPLES),
+        stopped="stopped; resume=auto goes on from here",
+    )
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from train.benchmark_files import FOLDER, read_decisions
 from train.benchmark_players import subject
 from train.benchmark_scores import score_decisions
 from train.checkpoint import resolve
+from train.command_line import answer
 from train.config import about, help_text, parse_keys
 from train.loop import commit
 from train.luck import LuckJudge, NetRolls, adjust, mean_and_ci95
@@ -170,28 +171,27 @@ def _match(
         )  # fmt: skip
 
 
+def run(config: CardConfig) -> None:
+    """Measure and print the rows, and write them where asked. Raises ValueError naming what is
+    wrong."""
+    check_writable("to", config.to)
+    lines = [f"| measured at commit {commit()} | figure |", "|---|---|"]
+    print("\n".join(lines), flush=True)
+    for what, figure in rows(config):
+        lines.append(f"| {what} | {figure} |")
+        print(lines[-1], flush=True)
+    if config.to is not None:
+        Path(config.to).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def main(arguments: Sequence[str]) -> int:
-    """The command line: the exit code, 2 after one sentence on stderr about bad input."""
-    if {"-h", "--help"} & set(arguments):
-        print(help_text(CardConfig, "usage: python -m train.long_card [key=value …]", EXAMPLES))
-        return 0
-    try:
-        config = parse_keys(CardConfig, arguments)
-        check_writable("to", config.to)
-        lines = [f"| measured at commit {commit()} | figure |", "|---|---|"]
-        print("\n".join(lines), flush=True)
-        for what, figure in rows(config):
-            lines.append(f"| {what} | {figure} |")
-            print(lines[-1], flush=True)
-        if config.to is not None:
-            Path(config.to).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except (ValueError, OSError) as error:
-        print(f"train.long_card: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("train.long_card: interrupted", file=sys.stderr)
-        return 130
-    return 0
+    """The command line; its exit code (train.command_line)."""
+    return answer(
+        "train.long_card",
+        lambda: run(parse_keys(CardConfig, arguments)),
+        arguments,
+        help_text(CardConfig, "usage: python -m train.long_card [key=value …]", EXAMPLES),
+    )
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from nardy.rules.dice import ROLL_CHANCES, ROLLS
 from nardy.rules.variants import OPTIONS
 from train.arena import check_writable, progress_bar
 from train.checkpoint import resolve
+from train.command_line import answer
 from train.config import about, help_text, parse_keys
 from train.loop import commit
 
@@ -201,26 +202,26 @@ def _roll(dice: NDArray[np.uint8]) -> str:
     return "-".join(str(die) for die in sorted(dice.tolist(), reverse=True))
 
 
+def run(config: OpeningsConfig) -> None:
+    """Write the page. Raises ValueError naming what is wrong, before anything is searched."""
+    check_writable("to", config.to)
+    net = Net.load(resolve(str(config.net)))
+    text = page(openings(net, config), config)
+    write_whole(Path(str(config.to)), text.encode())
+    print(f"{config.to}: {len(text.splitlines())} lines")
+
+
 def main(arguments: Sequence[str]) -> int:
-    """The command line: the exit code, 2 after one sentence on stderr about bad input."""
-    if {"-h", "--help"} & set(arguments):
-        usage = "python -m train.openings net=NET to=PAGE [key=value ...]"
-        print(help_text(OpeningsConfig, usage, EXAMPLES))
-        return 0
-    try:
-        config = parse_keys(OpeningsConfig, arguments)
-        check_writable("to", config.to)
-        net = Net.load(resolve(str(config.net)))
-        text = page(openings(net, config), config)
-        write_whole(Path(str(config.to)), text.encode())
-        print(f"{config.to}: {len(text.splitlines())} lines")
-    except (ValueError, OSError) as error:
-        print(f"train.openings: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("train.openings: interrupted, nothing written", file=sys.stderr)
-        return 130
-    return 0
+    """The command line; its exit code (train.command_line)."""
+    return answer(
+        "train.openings",
+        lambda: run(parse_keys(OpeningsConfig, arguments)),
+        arguments,
+        help_text(
+            OpeningsConfig, "python -m train.openings net=NET to=PAGE [key=value ...]", EXAMPLES
+        ),
+        stopped="interrupted, nothing written",
+    )
 
 
 if __name__ == "__main__":

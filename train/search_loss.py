@@ -27,6 +27,7 @@ from nardy.rules.board import Boards, points_won, start_board, turn
 from nardy.rules.dice import roll
 from train.arena import progress_bar
 from train.checkpoint import resolve
+from train.command_line import answer
 from train.config import about, help_text, parse_keys
 from train.luck import mean_and_ci95
 
@@ -112,17 +113,13 @@ def run(config: SearchLossConfig) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command line: the exit code, 2 after one sentence on stderr about bad input."""
-    if {"-h", "--help"} & set(arguments):
-        usage = "usage: python -m train.search_loss net=NET [key=value …]"
-        print(help_text(SearchLossConfig, usage, EXAMPLES))
-        return 0
-    try:
-        run(parse_keys(SearchLossConfig, arguments))
-    except (ValueError, OSError) as error:
-        print(f"train.search_loss: {error}", file=sys.stderr)
-        return 2
-    return 0
+    """The command line; its exit code (train.command_line)."""
+    return answer(
+        "train.search_loss",
+        lambda: run(parse_keys(SearchLossConfig, arguments)),
+        arguments,
+        help_text(SearchLossConfig, "python -m train.search_loss net=NET [key=value …]", EXAMPLES),
+    )
 
 
 if __name__ == "__main__":
