@@ -44,7 +44,7 @@ from nardy.play import commands as questions
 from nardy.play.bearoff_make import POINTS, Progress
 from nardy.play.board_text import draw
 from nardy.play.cube_head import CubeHead
-from nardy.play.nets import find_net, load_by_rules
+from nardy.play.nets import find_net, load_by_rules, read_rules
 from nardy.play.player import LEVELS, Player, cumulative
 from nardy.play.search import PLIES
 from nardy.rules.board import check_board, flip
@@ -247,11 +247,8 @@ def _bar(name: str) -> Progress:
 def _player(options: argparse.Namespace) -> Player:
     likely = questions.likely_game(getattr(options, "position", None))
     folder = find_net(options.net, options.variant or likely)
-    for text in options.rule:
-        if "=" not in text:
-            raise ValueError(f"a rule has the form name=value, not {text!r}")
-    rules = dict(text.split("=", 1) for text in options.rule)
-    net, head = load_by_rules(folder, options.variant, rules), CubeHead.load(folder)
+    net = load_by_rules(folder, options.variant, read_rules(options.rule))
+    head = CubeHead.load(folder)
     level, seed = getattr(options, "level", None), getattr(options, "seed", 0)
     threads = options.threads
     return Player(net, options.ply, level=level, seed=seed, threads=threads, head=head)

@@ -19,7 +19,7 @@ from safetensors.numpy import load_file
 
 from nardy.net.net import Net
 from nardy.net.weights import read_tensors, write_tensors, write_whole
-from train.export import WEIGHTS, write_net
+from train.net_folder import WEIGHTS, write_net
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 AVERAGE = "average."

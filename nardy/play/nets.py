@@ -10,7 +10,7 @@ A net is the folder that `train.export` writes: meta.json, net.safetensors and p
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,14 @@ def shipped() -> dict[str, Path]:
         if found:
             return found
     return {}
+
+
+def read_rules(texts: Sequence[str]) -> dict[str, str]:
+    """What load_by_rules takes, of texts as "prime_rule=forbid". Raises ValueError for another."""
+    for text in texts:
+        if "=" not in text:
+            raise ValueError(f"a rule has the form name=value, not {text!r}")
+    return dict(text.split("=", 1) for text in texts)
 
 
 def load_by_rules(folder: Path, name: str | None, rules: Mapping[str, str]) -> Net:

@@ -13,6 +13,7 @@ from typing import Any
 from nardy.net.net import Net
 from nardy.play.bearoff_make import Progress
 from nardy.play.cube_head import CubeHead
+from nardy.play.nets import load_by_rules, read_rules
 
 FindNet = Callable[[argparse.Namespace], Path]
 Bar = Callable[[str], Progress]
@@ -20,14 +21,14 @@ Bar = Callable[[str], Progress]
 
 def add_commands(
     commands: "argparse._SubParsersAction[Any]",
-    add_player: Callable[[argparse.ArgumentParser], None],
+    add_player: Callable[..., None],
     find_net: FindNet,
     bar: Bar,
 ) -> None:
     """Add the doors to `commands`.
 
-    add_player: adds --net, --ply and --variant; find_net: the folder they mean; bar: a progress
-    bar by its name.
+    add_player: adds --net, --ply and --variant, with rules=True also --rule; find_net: the folder
+    they mean; bar: a progress bar by its name.
     """
     analyze = commands.add_parser(
         "analyze",
@@ -70,8 +71,9 @@ def add_commands(
     ubgi.set_defaults(run=lambda options: _ubgi(options, find_net(options)))
     for command in (serve, gnubg):
         command.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets other machines ask")
-    for command in (analyze, serve, gnubg, ubgi):
+    for command in (analyze, gnubg, ubgi):
         add_player(command)
+    add_player(serve, rules=True)
 
 
 def _analyze(options: argparse.Namespace, folder: Path, progress: Progress) -> None:
@@ -99,17 +101,20 @@ def _write(path: Path, text: str) -> None:
 
 
 def _serve(options: argparse.Namespace, folder: Path) -> None:
-    from nardy.serve.http import run
+    from nardy.serve.http import Served, run
     from nardy.serve.static import static_nets, write_static
 
     if options.workers < 1:
         raise ValueError(f"workers must be 1 or more, not {options.workers!r}")
-    _net(options, folder)  # what is wrong with it is better said before the workers start
+    rules = read_rules(options.rule)
+    # what is wrong with it is better said before the workers start
+    game = load_by_rules(folder, options.variant, rules).variant
     if options.static is not None:
-        write_static(options.static, static_nets(folder), options.ort)
+        write_static(options.static, static_nets(folder), options.ort, game)
         print(f"{options.static}: serve it as files, say with python -m http.server")
         return
-    run(folder, options.ply, options.host, _port(options), options.workers)
+    served = Served(str(folder), options.ply, options.variant, rules)
+    run(served, options.host, _port(options), options.workers)
 
 
 def _gnubg(options: argparse.Namespace, folder: Path) -> None:
@@ -135,12 +140,7 @@ def _ubgi(options: argparse.Namespace, folder: Path) -> None:
 
 
 def _net(options: argparse.Namespace, folder: Path) -> Net:
-    net = Net.load(folder)
-    if options.variant not in (None, net.variant.name):
-        raise ValueError(
-            f"the net in {str(folder)!r} plays {net.variant.name}, not {options.variant}"
-        )
-    return net
+    return load_by_rules(folder, options.variant, {})
 
 
 def _port(options: argparse.Namespace) -> int:

@@ -9,11 +9,12 @@ ones by threads. Importing this module needs fastapi and uvicorn, of nardy[serve
 """
 
 import asyncio
+import json
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -34,17 +35,18 @@ from nardy.notation.games import games_from_text
 from nardy.play.analysis_text import as_json
 from nardy.play.analyze import analyze
 from nardy.play.cube_head import CubeHead
-from nardy.play.nets import shipped
+from nardy.play.nets import load_by_rules
 from nardy.rules.board import check_board, check_dice
 from nardy.serve import answers, wildbg
 from nardy.serve.answers import AnalyzeQuestion, MoveQuestion, Question
 from nardy.serve.bot import Bot, Bots
 from nardy.serve.game import page_files, page_router
 from nardy.serve.gate import Gate
+from nardy.serve.offered import other_nets
 from nardy.serve.workers import deals_out, keep, listener, reserved
 
-_NET, _PLY = "NARDY_SERVE_NET", "NARDY_SERVE_PLY"
-"""Settings that a worker process finds in its environment."""
+_SERVED = "NARDY_SERVED"
+"""Where a worker process finds in its environment what it serves, as JSON."""
 
 _T = TypeVar("_T")
 _DESCRIPTION = (
@@ -218,10 +220,20 @@ _APP = "nardy.serve.http:from_environment"
 _SERVER: dict[str, Any] = {"factory": True, "access_log": False}
 
 
-def run(folder: Path, ply: int, host: str, port: int, workers: int) -> None:
-    """Serve until interrupted, with so many processes; the page also offers shipped nets of other
-    games. Raises ValueError where the port is taken."""
-    os.environ[_NET], os.environ[_PLY] = str(folder), str(ply)
+class Served(NamedTuple):
+    """What is served: the folder of a net, its depth, and game and rules as load_by_rules has
+    them."""
+
+    folder: str
+    ply: int
+    variant: str | None
+    rules: dict[str, str]
+
+
+def run(served: Served, host: str, port: int, workers: int) -> None:
+    """Serve until interrupted, with so many processes; the page also offers other games, see
+    offered.other_nets. Raises ValueError where the port is taken."""
+    os.environ[_SERVED] = json.dumps(served)
     with reserved(host, port) as free:
         if workers > 1 and deals_out():
             print(f"http://{host}:{free}, {workers} processes", flush=True)
@@ -238,8 +250,8 @@ def _work(host: str, port: int) -> None:
 
 def from_environment() -> FastAPI:
     """The application that `run` has described to its workers."""
-    folder = Path(os.environ[_NET])
-    net, head = Net.load(folder), CubeHead.load(folder)
-    others = [path for game, path in shipped().items() if game != net.variant.name]
-    pairs = [(Net.load(path), CubeHead.load(path)) for path in others]
-    return make_app(net, int(os.environ[_PLY]), folder.name, head, pairs)
+    served = Served(*json.loads(os.environ[_SERVED]))
+    folder = Path(served.folder)
+    net = load_by_rules(folder, served.variant, served.rules)
+    others = other_nets(folder, net.variant.name)
+    return make_app(net, served.ply, folder.name, CubeHead.load(folder), others)

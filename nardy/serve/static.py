@@ -18,7 +18,7 @@ from typing import Any
 from nardy.match.met import default_table
 from nardy.net.net import Net
 from nardy.play.cube_head import CubeHead
-from nardy.play.nets import shipped
+from nardy.play.nets import STANDS_IN, shipped
 from nardy.play.player import LEVELS
 from nardy.rules.variants import Variant
 
@@ -43,18 +43,22 @@ def static_nets(folder: Path) -> list[Path]:
     return [folder, *(path for path in others if (path / "net.onnx").is_file())]
 
 
-def write_static(folder: Path, nets: Sequence[str | Path], runtime: Path) -> None:
+def write_static(
+    folder: Path, nets: Sequence[str | Path], runtime: Path, first: Variant | None = None
+) -> None:
     """Write the page and everything it needs into `folder`.
 
     nets: folders of exported nets, one of each variant; runtime: the dist folder of the npm
-    package onnxruntime-web. Raises ValueError where something is missing.
+    package onnxruntime-web; first: what the first net plays, where it is not what it has learnt.
+    Raises ValueError where something is missing.
     """
     for name in RUNTIME:
         if not (runtime / name).is_file():
             raise ValueError(
                 f"{str(runtime)!r} holds no {name}: npm install onnxruntime-web and name its dist"
             )
-    games = [_game(Path(path)) for path in nets]
+    played = [first, *[None] * len(nets[1:])]
+    games = [_game(Path(path), game) for path, game in zip(nets, played, strict=True)]
     shutil.copytree(WEB, folder, dirs_exist_ok=True)
     (folder / "ort").mkdir(exist_ok=True)
     for name in RUNTIME:
@@ -74,11 +78,16 @@ def match_equities() -> dict[str, Any]:
     return {name: getattr(table, name).round(6).tolist() for name in names}
 
 
-def _game(path: Path) -> dict[str, Any]:
-    game = Net.load(path).variant
+def _game(path: Path, played: Variant | None) -> dict[str, Any]:
+    game = played or Net.load(path).variant
     if not playable(game):
         raise ValueError(f"the page cannot play the net in {str(path)!r}: last_roll is on")
     if not (path / "net.onnx").is_file():
         raise ValueError(f"{str(path)!r} holds no net.onnx")
     learnt = game.cube == "on" and CubeHead.load(path) is not None
+    if game.name in STANDS_IN and not learnt:
+        raise ValueError(
+            f"the net in {str(path)!r} has not learnt the cube, without which {game.name} is "
+            f"{STANDS_IN[game.name]}: write --variant {STANDS_IN[game.name]}, or serve it"
+        )
     return {**asdict(game), "net": f"{game.name}.onnx", "learnt": learnt}

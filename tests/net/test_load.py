@@ -12,7 +12,7 @@ from random_nets import make_net, play_out
 from nardy.net.net import Net
 from nardy.net.weights import read_tensors, write_tensors
 from nardy.rules.variants import variant
-from train.export import write_net
+from train.net_folder import write_net
 
 Meta = dict[str, Any]
 Tensors = dict[str, Any]

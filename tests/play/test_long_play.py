@@ -28,7 +28,7 @@ from nardy.rules.batch import afterstates
 from nardy.rules.board import Boards, make_board, points_won, start_board, turn
 from nardy.rules.dice import ROLL_CHANCES, ROLLS
 from nardy.rules.variants import Variant, variant
-from train.export import write_net
+from train.net_folder import write_net
 
 LONG = variant("long")
 FAMILY = LONG.family

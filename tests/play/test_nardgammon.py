@@ -22,7 +22,7 @@ from nardy.play.search import Search
 from nardy.play.terminal import play
 from nardy.rules.board import make_board, start_board, turn
 from nardy.rules.variants import variant
-from train.export import write_net
+from train.net_folder import write_net
 
 GAME = variant("nardgammon")
 LONG = variant("long")

@@ -26,7 +26,7 @@ from nardy.rules.batch import afterstates
 from nardy.rules.board import flip, make_board, start_board
 from nardy.rules.variants import variant
 from nardy.serve.bot import Bot, Bots
-from train.export import write_net
+from train.net_folder import write_net
 
 SHORT = variant("short")
 NET = make_net(12, seed=4)

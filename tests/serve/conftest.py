@@ -31,12 +31,13 @@ def bot(net: Net) -> Bot:
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    """The address of a page with three games, on nets of random weights."""
+    """The address of a page with four games, on nets of random weights."""
     pytest.importorskip("fastapi", reason="the page needs fastapi")
     uvicorn = pytest.importorskip("uvicorn", reason="the page needs uvicorn")
     from nardy.serve.http import make_app
 
-    nets = [make_net(8, game=variant(name), pairs=0) for name in ("short", "hyper", "long")]
+    names = ("short", "hyper", "long", "nardgammon")
+    nets = [make_net(8, game=variant(name), pairs=0) for name in names]
     app = make_app(nets[0], others=[(net, None) for net in nets[1:]])
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

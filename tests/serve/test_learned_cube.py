@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from nardy.play.player import Player
 from nardy.rules.variants import variant
 from nardy.serve import gnubg
 from nardy.serve.bot import Bot, Bots
-from train.export import write_net
+from train.net_folder import write_net
 
 SHORT = variant("short")
 
@@ -67,8 +68,7 @@ def test_http_and_the_page(net: Net, head: CubeHead, board: np.ndarray, folder: 
     wanted = Bot(net, head=head).cube(board, Score())
     asked = {"board": board.tolist()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NARDY_SERVE_NET", str(folder))
-        patch.setenv("NARDY_SERVE_PLY", "0")
+        patch.setenv("NARDY_SERVED", json.dumps(http.Served(str(folder), 0, None, {})))
         started = http.from_environment()
     for app in (http.make_app(net, head=head), started):
         answer = post(app, "/v1/cube", asked)

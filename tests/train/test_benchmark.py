@@ -18,7 +18,7 @@ from train.benchmark_files import (
     read_values,
 )
 from train.benchmark_players import cumulative_chances, subject
-from train.export import write_net
+from train.net_folder import write_net
 
 
 @pytest.fixture

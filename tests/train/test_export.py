@@ -26,7 +26,8 @@ from nardy.rules.board import Boards, flip, points_won
 from nardy.rules.variants import variant
 from train.config import Config, parse
 from train.encode import encode
-from train.export import REFERENCE_SCORES, export, main, reference_positions, write_net
+from train.export import REFERENCE_SCORES, export, main, reference_positions
+from train.net_folder import write_net
 from train.network import TorchTail, ValueNetwork, to_net
 from train.trainer import Trainer
 

@@ -28,7 +28,7 @@ from train.benchmark_rollout import (
     margin_errors,
     rolled_out,
 )
-from train.export import write_net
+from train.net_folder import write_net
 
 LONG = variant("long")
 FAMILY = LONG.family

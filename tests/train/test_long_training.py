@@ -24,11 +24,12 @@ from train.__main__ import main
 from train.config import Config, parse
 from train.cube_worth import CubeWorth, stakes_of
 from train.encode import encode, encode_pairs
-from train.export import export, net_meta, reference_positions
+from train.export import export, reference_positions
 from train.heuristic import HeuristicPlayer, row_values, scores
 from train.learner import Fit
 from train.loop import Window
 from train.match import play_match
+from train.net_folder import net_meta
 from train.network import ValueNetwork, to_net
 from train.players import PipsPlayer, RandomPlayer, installed_opponents, load_net, player
 from train.selfplay import Games, Tally

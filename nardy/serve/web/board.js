@@ -217,7 +217,9 @@ function die({ value, used, who, place, of }) {
 
 function cube({ value, owner }) {
   const y = owner === "you" ? BOTTOM - 28 : owner === "bot" ? TOP + 28 : MIDDLE;
-  const group = make("g", { class: "cubebox" });
+  const whose = t({ you: "cubeYou", bot: "cubeBot" }[owner] ?? "cubeCentre");
+  const label = t("cubeAt", { n: value, owner: whose });
+  const group = make("g", { class: "cubebox", role: "img", "aria-label": label });
   const x = BAR + WIDTH / 2;
   add(group, "rect", { x: x - 23, y: y - 23, width: 46, height: 46, rx: 8 });
   add(group, "text", { x, y: y + 9 }).textContent = value === 1 ? 64 : value;

@@ -37,8 +37,3 @@ async function answer(response) {
   const sentence = body.message ?? body.detail;
   throw new Error(typeof sentence === "string" ? sentence : `HTTP ${response.status}`);
 }
-
-/** Mean points of outcome chances. */
-export function equity(chances, game) {
-  return chances.reduce((sum, chance, k) => sum + chance * game.outcomes[k], 0);
-}

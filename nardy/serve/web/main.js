@@ -72,8 +72,10 @@ function keep(name, value) {
 
 function loadState() {
   const state = load("state");
-  const known = offer.games.some((game) => game.name === state?.variant);
-  return state?.version === VERSION && known ? state : null;
+  const game = offer.games.find(({ name }) => name === state?.variant);
+  if (state?.version !== VERSION || !game) return null;
+  // the same game may have been served with the cube before, and be without it now
+  return state.match.doubling && !offer.bot.cube(game) ? null : state;
 }
 
 function seed() {
@@ -284,7 +286,9 @@ function resignButton(multiple) {
 /** The cube is a matter of some games only. */
 function cubeChoice() {
   const game = offer.games.find(({ name }) => name === $("new-variant").value);
-  $("new-cube").disabled = !offer.bot.cube(game);
+  const known = offer.bot.cube(game);
+  $("new-cube").disabled = !known;
+  $("new-cube").closest("label").hidden = !known;
 }
 
 function openNew() {

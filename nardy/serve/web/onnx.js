@@ -4,12 +4,11 @@
 // Its files and those of the nets lie beside the page (see nardy.serve.static); nothing is fetched
 // from elsewhere.
 
-import { equity } from "./bot.js";
 import {
   actions, afterEquity, context, doubled, flip, mayDouble, normalised, settledValue,
 } from "./cube.js";
 import { mix } from "./dice.js";
-import { Turn, onBoard, turnBoard, won } from "./rules.js";
+import { Turn, equity, onBoard, turnBoard, won } from "./rules.js";
 
 let runtime = null;
 const sessions = new Map();

@@ -44,6 +44,11 @@ export function won(board, game) {
   return game.family === "hitting" && behind ? 3 : 2;
 }
 
+/** Mean points of outcome chances. */
+export function equity(chances, game) {
+  return chances.reduce((sum, chance, k) => sum + chance * game.outcomes[k], 0);
+}
+
 /** One roll of one position: what may be played, hop by hop. */
 export class Turn {
   /**

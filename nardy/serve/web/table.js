@@ -7,9 +7,8 @@
 // in the mover's view. Phases of a game: opening, roll, move, offered (you offer the cube), bot,
 // doubled (the bot offers it), over.
 
-import { equity } from "./bot.js";
 import { roll, rollText } from "./dice.js";
-import { Turn, moveText, turnBoard, won } from "./rules.js";
+import { Turn, equity, moveText, turnBoard, won } from "./rules.js";
 import {
   mayDouble, matchWinner, newMatch, nextGame, other, scoreFor, settled, taken,
 } from "./score.js";
