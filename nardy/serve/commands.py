@@ -123,7 +123,10 @@ def _gnubg(options: argparse.Namespace, folder: Path) -> None:
     from nardy.serve import gnubg
     from nardy.serve.bot import Bots
 
-    bots = Bots(_net(options, folder), options.ply, CubeHead.load(folder))
+    net = _net(options, folder)
+    if net.variant.family != "hitting":
+        raise ValueError(f"gnubg does not play {net.variant.name}, as {str(folder)!r} does")
+    bots = Bots(net, options.ply, CubeHead.load(folder))
 
     def ready(port: int) -> None:
         print(f"set player 0 external {options.host}:{port}", flush=True)

@@ -57,6 +57,13 @@ def test_a_net_of_fewer_checkers_stands_in_for_none(nets: dict[str, Path], tmp_p
     assert names(tmp_path / "ends", "long") == ["short"]
 
 
+def test_gnubg_is_not_offered_what_it_does_not_play(
+    nets: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["gnubg-socket", "--net", str(nets["long"]), "--port", "0"]) == 2
+    assert "gnubg does not play long" in capsys.readouterr().err
+
+
 def test_a_server_plays_by_the_game_and_rules_that_were_asked_for(
     nets: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
