@@ -20,7 +20,7 @@ from nardy.notation.moves import Hop, move_hops
 from nardy.notation.state import MatchState, Position
 from nardy.play.bearoff import tables_for
 from nardy.play.cube_head import CubeHead, own_cube
-from nardy.play.cubeful import CubeDecision, decide, six
+from nardy.play.cubeful import CubeDecision, check_game, decide, six
 from nardy.play.player import Player, RankedPlay
 from nardy.play.search import Search
 from nardy.rules.board import Boards, check_board, turn
@@ -97,8 +97,7 @@ class Bot:
 
         Raises ValueError for an impossible board or depth, or a game without the cube.
         """
-        if not self.cube_known:
-            raise ValueError(f"{self.game.name} is played without the cube")
+        check_game(self.game)
         depth = self.ply if ply is None else ply
         chances = six(self.chances(board, depth), self.game)
         return decide(board, chances, score, depth, self._cube, self.game.family)
