@@ -92,7 +92,6 @@ class AlgoConfig:
     reuse: float = about("how often a position is learnt from, on average", 1.0)
     memory: int = about("newest positions to draw from; 0: each once, in the next round", 0)
     balance: float = about("phases drawn from it: 0 as they come, 1 equally often", 0.0)
-    takes: float = about("or share drawn where the player on roll wins 60 to 88 %", 0.0)
     starts: float = about(
         "share of the games begun elsewhere than at the opening: with remembered positions of all "
         "phases, or random ones where there is no memory",
@@ -222,16 +221,11 @@ class Config:
     def _check_sources(self, stage: str, algo: AlgoConfig) -> None:
         """Which positions a stage begins games with and draws."""
         hitting = self.variant.make().family == "hitting"
-        for name in ("starts", "balance", "takes"):
+        for name in ("starts", "balance"):
             if not 0 <= getattr(algo, name) <= 1:
                 raise ValueError(
                     f"{stage}.{name} must lie between 0 and 1, not {getattr(algo, name)!r}"
                 )
-        if algo.takes and (algo.balance or not algo.memory):
-            raise ValueError(
-                f"{stage}.takes ({algo.takes!r}) needs a memory and no balance, "
-                f"not memory={algo.memory!r} and balance={algo.balance!r}"
-            )
         if algo.balance and not (algo.memory and hitting):
             raise ValueError(
                 f"{stage}.balance ({algo.balance!r}) needs a memory and a game of the hitting "

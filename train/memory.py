@@ -28,11 +28,8 @@ CLAIM = 2**16
 """So many places are noted at once as being written: each note waits for the disk."""
 
 MOST = 8
-"""How many times its natural share a kind may be drawn: a few positions, learnt from again and
+"""How many times its natural share a phase may be drawn: a few positions, learnt from again and
 again, would be learnt by heart."""
-
-TAKES = (0.6, 0.88)
-"""Chances of winning between which the other side may wonder whether to take."""
 
 PAGE = mmap.PAGESIZE
 """Bytes before the targets, the boards and the phases in the file: the first eight say how far
@@ -107,24 +104,6 @@ class Memory:
                 parts.append(members[rng.integers(len(members), size=drawn)])
                 weights.append(np.full(drawn, natural[phase] / shares[phase], np.float32))
         return self._sample(np.concatenate(parts)), np.concatenate(weights)
-
-    def draw_near_takes(
-        self, count: int, rng: np.random.Generator, share: float
-    ) -> tuple[Sample, Floats]:
-        """As `draw_by_phase`, with `share` of the positions from those where the player on roll
-        wins TAKES, as far as MOST allows."""
-        many = self.draw(MOST * count, rng)
-        if not len(many.boards):
-            return many, np.empty(0, np.float32)
-        wins = many.targets[:, (self._outcomes + 1) // 2 :].sum(1)  # a draw is none
-        inside = (TAKES[0] <= wins) & (wins <= TAKES[1])
-        near = np.flatnonzero(inside)[: round(share * count)]
-        rest = np.flatnonzero(~inside)[: len(many.boards) // MOST - len(near)]
-        rows = np.concatenate([near, rest])
-        weights = np.empty(len(rows), np.float32)
-        for part, natural in ((slice(len(near)), inside), (slice(len(near), None), ~inside)):
-            weights[part] = natural.mean() * len(rows) / max(len(weights[part]), 1)
-        return Sample(many.boards[rows], many.targets[rows]), weights
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Arrays from which `restore` goes on, together with the file where there is one: all

@@ -310,8 +310,6 @@ class Trainer:
         self.owed -= count
         if self.algo.balance:
             return memory.draw_by_phase(count, rng, self.algo.balance)
-        if self.algo.takes:
-            return memory.draw_near_takes(count, rng, self.algo.takes)
         return memory.draw(count, rng), None
 
     def state(self) -> tuple[dict[str, Any], Arrays]:

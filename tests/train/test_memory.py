@@ -245,29 +245,11 @@ def test_balance_goes_from_natural_to_equal_shares(balance: float, share: float)
     assert abs(weights.mean() - 1) < 0.02
 
 
-@pytest.mark.parametrize(("share", "drawn_share"), [(0.1, 0.1), (0.4, 0.4), (0.9, 0.8)])
-def test_positions_near_a_take_are_drawn_more_often(share: float, drawn_share: float) -> None:
-    memory = Memory(1000, 6)
-    wins = np.repeat([0.7, 0.95, 0.3], [50, 250, 200]).astype(np.float32)
-    targets = np.zeros((500, 6), np.float32)
-    targets[:, 2], targets[:, 4], targets[:, 3] = 1 - wins, wins / 2, wins / 2
-    memory.add(Sample(np.repeat(TOGETHER[None], 500, 0), targets))
-    drawn, weights = memory.draw_near_takes(20_000, np.random.default_rng(3), share)
-    near = np.isclose(drawn.targets[:, 3:].sum(1), 0.7)
-    assert len(near) == len(weights)
-    # a tenth of them are near, and nothing is drawn more than eight times as often as it comes
-    assert abs(near.mean() - drawn_share) < 0.02
-    assert abs((weights * near).mean() - 0.1) < 0.01
-    assert abs(weights.mean() - 1) < 0.01
-
-
 def test_none_may_be_drawn() -> None:
     """A round whose games have not ended yet owes less than a minibatch."""
     memory = Memory(100, 6)
     memory.add(numbered(0, 10))
     sample, weights = memory.draw_by_phase(0, np.random.default_rng(1), balance=0.5)
-    assert len(sample.boards) == len(sample.targets) == len(weights) == 0
-    sample, weights = memory.draw_near_takes(0, np.random.default_rng(1), share=0.5)
     assert len(sample.boards) == len(sample.targets) == len(weights) == 0
 
 

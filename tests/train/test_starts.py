@@ -237,8 +237,6 @@ def test_a_file_comes_before_both(tmp_path: Path) -> None:
         (["algo.starts=1.5"], "algo.starts must lie between 0 and 1, not 1.5"),
         (["algo.balance=-1"], "algo.balance must lie between 0 and 1, not -1"),
         (["algo.balance=0.5"], "needs a memory"),
-        (["algo.takes=1.1"], "algo.takes must lie between 0 and 1, not 1.1"),
-        (["algo.takes=0.5"], "needs a memory and no balance, not memory=0 and balance=0.0"),
         (["algo.start_file=x"], "needs starts above 0"),
         (["variant.name=long", "algo.starts=0.5", "algo.start_file=x"], "hitting family"),
         (["algo.targets=rollout", "algo.rollout_plies=0"], "algo.rollout_plies must be above 0"),
