@@ -67,7 +67,7 @@ def read_mat(text: str) -> MatchRecord:
     chapters = _chapters(lines[start:])
     if not chapters:
         raise ValueError("the .mat file has no game in it: there is no line 'Game 1'")
-    heads = [_score(chapter) for chapter in chapters]
+    heads = [_score(chapter, length) for chapter in chapters]
     rule = length > 0 and tags.get("Crawford", "On").lower() != "off"
     scores = [score for _, score in heads]
     crawford = crawford_games(scores, length if rule else 0)
@@ -89,7 +89,8 @@ def read_mat(text: str) -> MatchRecord:
 
 def _lines(text: str) -> tuple[list[_Line], dict[str, str]]:
     lines, tags = [], {}
-    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
+    plain = text.removeprefix("\ufeff").replace("\u00a0", " ")  # as pages on the web space columns
+    for number, line in enumerate(plain.splitlines(), start=1):
         bare = line.strip()
         if bare.startswith((";", "#")):
             tag = _TAG.match(bare)
@@ -126,8 +127,8 @@ def _chapters(lines: list[_Line]) -> list[list[_Line]]:
     return [lines[a:b] for a, b in pairwise([*starts, len(lines)])]
 
 
-def _score(chapter: list[_Line]) -> tuple[tuple[str, str], tuple[int, int]]:
-    """The players' names and points, from the second line of a game."""
+def _score(chapter: list[_Line], length: int) -> tuple[tuple[str, str], tuple[int, int]]:
+    """The players' names and points, from the second line of a game; length: 0 for money."""
     found = _SCORE.fullmatch(chapter[1].text.strip()) if len(chapter) > 1 else None
     if found is None:
         raise ValueError(
@@ -135,7 +136,11 @@ def _score(chapter: list[_Line]) -> tuple[tuple[str, str], tuple[int, int]]:
             "their points, as in 'anna : 0   boris : 0'"
         )
     names = (_RATING.sub("", found["left"]), _RATING.sub("", found["right"]))
-    return names, (int(found["first"]), int(found["second"]))
+    points = (int(found["first"]), int(found["second"]))
+    if max(points) >= length > 0:
+        line = chapter[1].number
+        raise ValueError(f"line {line}: at {points[0]}-{points[1]} a match to {length} is over")
+    return names, points
 
 
 def _game(

@@ -24,7 +24,7 @@ from nardy.rules.board import flip
 _STYLE = """
 body { font: 16px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem;
   color-scheme: light dark }
-table { border-collapse: collapse; margin: 1rem 0 }
+table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
 th, td { padding: .2rem .7rem; text-align: left; border-bottom: 1px solid #8884 }
 td.n { text-align: right; font-variant-numeric: tabular-nums }
 tr.bad { background: #e5393522 } tr.doubtful { background: #fb8c0022 }
@@ -134,9 +134,13 @@ def _line(analysis: Analysis, decision: Decision) -> str:
     name = analysis.match.players[decision.player][:12]
     luck = "" if decision.luck is None else f"  luck {decision.luck:+.3f}"
     better = f"  {mark(decision.error):2} best {decision.best}" if decision.error else ""
-    return (
-        f"{name:12} {_roll(decision):3} {decision.chosen:24} {-decision.error:+.3f}{luck}{better}"
-    )
+    cost = _cost(decision)
+    return f"{name:12} {_roll(decision):3} {decision.chosen:24} {cost:>6}{luck}{better}".rstrip()
+
+
+def _cost(decision: Decision) -> str:
+    """The error, nothing where there is none."""
+    return f"{-decision.error:+.3f}" if decision.error else ""
 
 
 def _roll(decision: Decision) -> str:
@@ -224,7 +228,7 @@ def _row_html(analysis: Analysis, decision: Decision) -> str:
     luck = "" if decision.luck is None else f"{decision.luck:+.3f}"
     return (
         f"<tr{weight}><td>{escape(analysis.match.players[decision.player])}<td>{_roll(decision)}"
-        f"<td>{escape(decision.chosen)}<td class=n>{-decision.error:+.3f}<td>{better}"
+        f"<td>{escape(decision.chosen)}<td class=n>{_cost(decision)}<td>{better}"
         f"<td class=n>{luck}</tr>"
     )
 

@@ -53,12 +53,8 @@ def add_commands(
         epilog="example: nardy cube --position 4HPwATDgc/ABMA:cIkFAAAAAAAA --ply 1",
     )
     named = cube.add_mutually_exclusive_group(required=True)
-    named.add_argument("--xgid", dest="position", metavar="XGID", help="XGID of the position")
-    named.add_argument(
-        "--position",
-        metavar="ID",
-        help="Position ID (money), Position ID:Match ID; nardgammon: checkers by point",
-    )
+    named.add_argument("--xgid", dest="position", metavar="XGID", help="the same as --position")
+    named.add_argument("--position", metavar="ID", help=_POSITION)
     add_player(cube)
     add_money_options(cube)
     cube.add_argument("--threads", type=int, default=1, help="that share the search")
@@ -115,10 +111,12 @@ def _cube(options: argparse.Namespace, player: Player) -> None:
         position = read_position(options.position)
         score = replace(position.state.score, **asked_for)
         decision, described = player.cube(position, score), describe(position)
+        told = {name for name in asked_for if getattr(position.state, name, False)}
     else:  # checkers by point say nothing of the cube: it is centred, and for money
         board = read_board(options.position, game)
         decision, described = player.cube(board, Score(**asked_for)), "money, cube on 1"
-    described += "".join(f"; {option}" for option in _said(asked_for))
+        told = set()
+    described += "".join(f"; {option}" for option in _said(asked_for, told))
     if options.json:
         asked = {"variant": game.name, "position": options.position}
         print(json.dumps({**asked, **decision_json(decision)}))
@@ -127,10 +125,10 @@ def _cube(options: argparse.Namespace, player: Player) -> None:
     print(decision_text(decision))
 
 
-def _said(asked_for: dict[str, Any]) -> list[str]:
-    """Options of money play in words."""
+def _said(asked_for: dict[str, Any], told: set[str]) -> list[str]:
+    """Options of money play in words, without those that the position has told."""
     words = {"jacoby": "Jacoby", "beavers": "beavers", "stake_cap": "at most {} points"}
-    return [words[name].format(value) for name, value in asked_for.items()]
+    return [words[name].format(asked_for[name]) for name in asked_for if name not in told]
 
 
 def _move(options: argparse.Namespace, player: Player) -> None:
@@ -177,9 +175,10 @@ def _rollout(options: argparse.Namespace, player: Player, bar: Bar) -> None:
         print(json.dumps({"variant": player.net.variant.name, **asked, "rollouts": rows}))
         return
     for row in rows:
+        drawn = f"draw {row['draw']:6.1%}  " if "draw" in row else ""
         print(
             f"{row['name']:<24} {row['equity']:+.4f} ± {row['stderr']:.4f}  win {row['win']:6.1%}  "
-            f"gammon {row['win_gammon']:6.1%}  {row['games']} games"
+            f"{drawn}gammon {row['win_gammon']:6.1%}  {row['games']} games"
         )
 
 

@@ -113,7 +113,7 @@ class Options(NamedTuple):
     double_beaver: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CubeDecision:
     """The cube in one position, for the player on roll before his roll.
 
@@ -136,6 +136,14 @@ class CubeDecision:
     beaver: bool
     too_good: bool
     verdict: str
+
+    def __repr__(self) -> str:
+        worth = (
+            f"{name.replace('_', ' ')} {equity:+.4f}"
+            for name, equity in self.equities._asdict().items()
+            if equity is not None
+        )
+        return f"<{self.verdict}: {', '.join(worth)}, {self.ply}-ply>"
 
 
 def check_game(game: Variant) -> None:

@@ -8,8 +8,8 @@ Deeper than 0-ply it looks at the few plays that come out in front (see nardy.pl
 One net, board and roll always give one ranking. numpy is enough.
 
     player.best(board, dice, score=match_score(7, 3, 2))   # ranked with the cube, at the score
-    player.cube(parse("XGID=..."))                         # no double, double/take, double/pass
-    player.best(parse("XGID=..."))                         # a position with its dice and score
+    player.cube("XGID=...")                                # no double, double/take, double/pass
+    player.best("XGID=...")                                # a position with its dice and score
 
 In a notebook a ranking shows itself as a table beside its board.
 
@@ -37,6 +37,8 @@ from nardy.match.score import Score
 from nardy.net.net import Floats, Net
 from nardy.notation.board_svg import board_svg
 from nardy.notation.moves import move_texts
+from nardy.notation.points import from_points
+from nardy.notation.positions import read_position
 from nardy.notation.state import Position
 from nardy.play.bearoff import tables_for
 from nardy.play.cube_head import CubeHead, own_cube
@@ -175,23 +177,25 @@ class Player:
 
     def best(
         self,
-        board: Position | Boards,
+        board: Position | Boards | str,
         dice: ArrayLike | None = None,
         seconds: float | None = None,
         score: Score | None = None,
     ) -> Ranking:
         """Every legal play, best first; a forced pass is the one play "Cannot Move".
 
-        board: int8[26], mover's view, or a Position, which brings its dice and its score; dice:
-        two of 1 to 6. Plays that were searched less deeply follow those that were searched more,
-        whatever their equity. A level's noise changes the order, so that the first is what it
-        plays; equities are those of the net.
+        board: int8[26], mover's view, or a Position, which brings its dice and its score, or the
+        text of one (see read_position; of long nardy checkers by point); dice: two of 1 to 6.
+        Plays that were searched less deeply follow those that were searched more, whatever their
+        equity. A level's noise changes the order, so that the first is what it plays; equities are
+        those of the net.
         seconds: go no deeper than that time is expected to allow, at least 0-ply. The depth then
         depends on the clock.
         score: what the game is played for, in the mover's view; plays are then ranked by their
         cubeful equity at it, and None by cubeless points.
         Raises ValueError for an impossible board or dice, or a score in a game without the cube.
         """
+        board = self._read(board) if isinstance(board, str) else board
         if isinstance(board, Position):
             dice = board.state.dice if dice is None else dice
             score = board.state.score if score is None else score
@@ -221,19 +225,21 @@ class Player:
         )
         return Ranking(plays, board, dice, self.net.variant)
 
-    def cube(self, position: Position | Boards, score: Score | None = None) -> CubeDecision:
+    def cube(self, position: Position | Boards | str, score: Score | None = None) -> CubeDecision:
         """What the cube's actions are worth to the player on roll before his roll, and a verdict.
 
-        position: int8[26] in his view, or a Position, which brings its score; score: another one,
-        for a bare board money by default. The cube (see above) is applied to the chances at the
-        player's depth.
+        position: int8[26] in his view, or a Position or its text, which bring their score; score:
+        another one, for a bare board money by default. The cube (see above) is applied to the
+        chances at the player's depth.
         Raises ValueError where the position cannot be, the dice have been rolled (K16), or the
         formula does not price the game.
         """
         check_game(self.net.variant)
+        position = self._read(position) if isinstance(position, str) else position
         if isinstance(position, Position):
             if position.state.dice is not None:
-                raise ValueError(f"no double now: {position.state.dice} has been rolled")
+                thrown = "-".join(map(str, position.state.dice))
+                raise ValueError(f"no double now: {thrown} has been rolled")
             score = score or position.state.score
             position = position.board
         board = check_board(position, self.net.variant)
@@ -261,6 +267,11 @@ class Player:
             return free_resignation(board, self._before_roll(board), score, self._cube)
         sure = np.flatnonzero(self._search.before_roll(board[None])[0] >= 1 - FREE).tolist()
         return max(-self.net.variant.outcomes[sure[0]], 0) if sure else 0
+
+    def _read(self, text: str) -> Position | Boards:
+        """A written position; checkers by point tell of no dice and no score."""
+        blocking = self.net.variant.family == "blocking"
+        return from_points(text, "blocking") if blocking else read_position(text)
 
     def _before_roll(self, board: Boards) -> NDArray[np.float64]:
         """float64[6]: the chances of the player on roll as the cube's formula reads them."""

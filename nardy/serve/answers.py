@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from nardy.match.score import Owner, Score
+from nardy.notation.ids import from_position_id
 from nardy.notation.points import from_points
 from nardy.notation.positions import read_position
 from nardy.play.player import RankedPlay, cumulative
@@ -39,7 +40,7 @@ MOVE_EXAMPLE = {
         | {"board": [0, -2, 0, 0, 0, 7, 4] + [0] * 19, **_CHANCES}
     ],
 }
-_ACTIONS = {"no_double": 0.12, "double_take": -0.4, "double_pass": 1.0, "double_beaver": None}
+_ACTIONS = {"no_double": 0.12, "double_take": -0.4, "double_pass": 1.0, "double_beaver": -0.8}
 CUBE_EXAMPLE = {
     "verdict": "no double/take",
     "double": False,
@@ -50,9 +51,35 @@ CUBE_EXAMPLE = {
     "values": _ACTIONS,
     "unit": "points",
     "ply": 0,
+    "window": {"take": 0.27, "double": 0.65, "cash": 0.73, "too_good": 0.82},
     **_CHANCES,
 }
 VALUE_EXAMPLE = {"equity": 0.07, "cubeful": 0.12, "ply": 0, **_CHANCES}
+_TOTALS = {
+    **{"plays": 1, "unforced": 1, "cubes": 0, "play_error": 0.147, "cube_error": 0.0},
+    **{"loss": 0.011, "missed": 0, "wrong_doubles": 0, "wrong_takes": 0, "wrong_passes": 0},
+    **{"marks": [0, 1, 0], "luck": 0.5, "error_rate": 147.0, "snowie": 73.5, "pr": 73.5},
+}
+ANALYSIS_EXAMPLE = {
+    "players": ["anna", "boris"],
+    "variant": "short",
+    "length": 7,
+    "ply": 0,
+    "unit": "chance of winning the match",
+    "totals": [_TOTALS, _TOTALS],
+    "games": [{"score": [0, 0], "crawford": False, "winner": 0, "points": 2}],
+    "decisions": [
+        {
+            **{"game": 1, "turn": 2, "player": 0, "kind": "play"},
+            "position_id": _START,
+            "board": from_position_id(_START).tolist(),
+            **{"dice": [6, 6], "cube": 1, "owner": "centre", "away": [7, 7], "crawford": False},
+            **{"chosen": "24/18 13/7(3)", "best": "24/18(2) 13/7(2)", "error": 0.147},
+            **{"loss": 0.011, "mark": "?", "luck": 0.5},
+            "options": [{"text": "24/18(2) 13/7(2)", "equity": 0.63, **_CHANCES}],
+        }
+    ],
+}
 
 
 class Question(BaseModel):

@@ -36,7 +36,7 @@ def add_commands(
         epilog="example: nardy analyze match.mat --ply 1 --html report.html",
     )
     analyze.add_argument("file", type=Path, help="a .mat or gnubg's .sgf")
-    analyze.add_argument("--threads", type=int, default=1)
+    analyze.add_argument("--threads", type=int, default=1, help="that share the search")
     analyze.add_argument("--json", metavar="FILE", help="also write JSON; - for the output instead")
     analyze.add_argument("--html", type=Path, metavar="FILE", help="also write a page")
     analyze.set_defaults(run=lambda options: _analyze(options, find_net(options), bar("analyze")))
@@ -81,6 +81,9 @@ def _analyze(options: argparse.Namespace, folder: Path, progress: Progress) -> N
     from nardy.play.analysis_text import as_html, as_json, as_text
     from nardy.play.analyze import analyze
 
+    for path in (options.html, options.json if options.json != "-" else None):
+        if path and not Path(path).parent.is_dir():  # better said before all is judged
+            raise ValueError(f"there is no folder {str(Path(path).parent)!r} to write into")
     match = read_games(options.file)
     net, head = _net(options, folder), CubeHead.load(folder)
     analysis = analyze(match, net, options.ply, options.threads, progress, head)

@@ -26,6 +26,12 @@ from nardy.serve.bot import Bot
 from nardy.serve.static import WEB, playable
 
 DEFAULT_LEVEL = "expert"
+_ASKED: dict[str, Any] = {
+    "variant": "short",
+    "board": [0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0],
+    "level": DEFAULT_LEVEL,
+    "score": {"length": 3, "points": [1, 0], "cube": 2, "owner": "mine"},
+}
 
 
 class _Asked(BaseModel):
@@ -55,6 +61,8 @@ class ScoreAsked(_Asked):
 class PositionAsked(_Asked):
     """A board of 26 numbers, its mover on roll."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [_ASKED]})
+
     variant: str
     board: list[StrictInt] = Field(min_length=26, max_length=26)
     level: str = DEFAULT_LEVEL
@@ -63,6 +71,8 @@ class PositionAsked(_Asked):
 
 class RollAsked(PositionAsked):
     """A board and the roll to be played."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{**_ASKED, "dice": [3, 1]}]})
 
     dice: tuple[StrictInt, StrictInt]
 

@@ -3,7 +3,8 @@
     nardy serve --port 8000 --workers 2    # http://localhost:8000/docs describes everything
     app = make_app(Net.load("checkpoints/short-01"))     # for another ASGI server
 
-Every question that cannot be answered gets a status of 4xx and {"message": a sentence}. Questions
+Every question that cannot be answered gets a status of 4xx and {"message": a sentence}. Pages of
+any site may ask: there is nothing here that not everybody may read (CORS). Questions
 at 0-ply are answered in the event loop, as handing them to a thread would take longer; deeper
 ones by threads. Importing this module needs fastapi and uvicorn, of nardy[serve].
 """
@@ -22,6 +23,7 @@ try:
     import uvicorn
     from fastapi import FastAPI, Query, Request
     from fastapi.exceptions import RequestValidationError
+    from fastapi.middleware.cors import CORSMiddleware
     from fastapi.responses import JSONResponse, PlainTextResponse
     from starlette.exceptions import HTTPException
 except ImportError:
@@ -55,10 +57,19 @@ _DESCRIPTION = (
     "positive, 25 is his bar, 0 the opponent's (0 or negative). Equities are points; `cubeful` and "
     "those of the cube take a single game at the cube's value as 1."
 )
+_SENTENCE = {
+    "example": {"message": "two dice of 1 to 6 are needed"},
+    "schema": {
+        "type": "object",
+        "properties": {"message": {"type": "string"}},
+        "required": ["message"],
+    },
+}
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    400: {
+    # all of them, which keeps FastAPI from telling of a 422 that it would answer itself
+    "4XX": {
         "description": "One sentence saying what is wrong",
-        "content": {"application/json": {"example": {"message": "two dice of 1 to 6 are needed"}}},
+        "content": {"application/json": _SENTENCE},
     }
 }
 
@@ -105,12 +116,17 @@ def make_app(
     desk.bots.mine()
     app = FastAPI(title="nardy", version=__version__, description=_DESCRIPTION)
     gate.guard(app)
+    methods, headers = ["GET", "POST"], ["content-type"]
+    app.add_middleware(
+        CORSMiddleware, allow_origins=["*"], allow_methods=methods, allow_headers=headers
+    )
     app.exception_handler(ValueError)(_refused)
     app.exception_handler(RequestValidationError)(_unreadable)
     app.exception_handler(HTTPException)(_not_here)
     _add_questions(app, desk)
     _add_wildbg(app, desk)
 
+    @app.head("/health", include_in_schema=False)
     @app.get("/health", tags=["server"])
     async def health() -> JSONResponse:
         """Whether the server answers, and with what."""
@@ -124,7 +140,7 @@ def make_app(
 
     page = [(net, head), *others]
     heads = {one.variant.name: known for one, known in page if known}
-    app.include_router(page_router([one for one, _ in page], heads))
+    app.include_router(page_router([one for one, _ in page], heads), responses=_REFUSED)
     app.mount("/", page_files())  # last: it takes what no door has taken
     return app
 
@@ -145,7 +161,7 @@ def _add_questions(app: FastAPI, desk: _Desk) -> None:
         """The chances of the player on roll, before his roll."""
         return JSONResponse(await desk.ask(question.ply, question.value_answer))
 
-    @app.post("/v1/analyze", tags=["play"], responses=_example({"players": ["anna", "boris"]}))
+    @app.post("/v1/analyze", tags=["play"], responses=_example(answers.ANALYSIS_EXAMPLE))
     async def analyse(question: AnalyzeQuestion) -> JSONResponse:
         """Recorded games, a .mat or gnubg's .sgf, judged decision by decision."""
 
@@ -200,6 +216,10 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
 async def _unreadable(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return _message(400, f"the body is no JSON: {first['ctx']['error']}")
+    if first["loc"] == ("body",) and isinstance(first.get("input"), bytes):
+        return _message(400, "the body must be JSON, the header content-type: application/json")
     where = ".".join(str(part) for part in first["loc"][1:]) or "the body"
     if first["type"] == "missing":
         return _message(400, f"{where} is missing")

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from notation.games import facts, made_up
 
+from nardy.notation.games import read_games
 from nardy.notation.matfile import write_match
 from nardy.notation.matread import read_mat
 from nardy.notation.record import CubeAction, MatchRecord, Roll
@@ -311,3 +312,27 @@ def test_bear_offs_end_games_for_the_winner_on_the_board() -> None:
     last = game.actions[-1]
     assert isinstance(last, Roll) and last.after is not None
     assert (last.after > 0).sum() == 0 and last.player == game.winner
+
+
+def test_a_score_that_ends_the_match_is_refused() -> None:
+    text = (FILES / "gnubg.mat").read_text().replace("gnubg : 0 ", "gnubg : 3 ", 1)
+    with pytest.raises(ValueError, match="line 6: at 3-0 a match to 3 is over"):
+        read_mat(text)
+
+
+def test_files_of_every_encoding_are_read(tmp_path: Path) -> None:
+    """Byte order marks, Windows' letters (85 is a line's end in Latin-1), spaces of web pages."""
+    plain = (FILES / "gnubg.mat").read_text()
+    named = plain.replace("gnubg :", "Jos\u00e9\u2026 :")
+    rows = [len(game.actions) for game in read_mat(plain).games]
+    for text, encoding, name in (
+        (named, "cp1252", "Jos\u00e9\u2026"),
+        (named, "utf-8-sig", "Jos\u00e9\u2026"),
+        (named, "utf-16", "Jos\u00e9\u2026"),
+        (plain.replace("  1) ", "\u00a0 1)\u00a0").replace("\n", "\r\n"), "utf-8", "gnubg"),
+    ):
+        path = tmp_path / "match.mat"
+        path.write_bytes(text.encode(encoding))
+        match = read_games(path)
+        assert match.players == (name, "root"), encoding
+        assert [len(game.actions) for game in match.games] == rows, encoding

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from notation.games import facts
 
+from nardy.notation.games import games_from_text
 from nardy.notation.matread import read_mat
 from nardy.notation.record import CubeAction, Roll
 from nardy.notation.sgf import read_sgf
@@ -21,6 +22,12 @@ def test_a_match_is_that_of_the_mat_file() -> None:
     assert facts(saved) == facts(exported)
     assert saved.players == exported.players
     assert [game.crawford for game in saved.games] == [False, False, True]
+
+
+def test_what_begins_with_room_is_still_sgf() -> None:
+    saved = (DATA / "sgf" / "match.sgf").read_text()
+    spaced = "\ufeff\r\n" + saved.replace("(;", "(\r\n ;", 1)
+    assert facts(games_from_text(spaced)) == facts(read_sgf(saved))
 
 
 def test_a_session_is_that_of_the_mat_file() -> None:

@@ -196,6 +196,26 @@ def test_the_command(net_folder: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert json.loads(capsys.readouterr().out) == json.loads(data.read_text())
 
 
+def test_what_cannot_be_written_is_said_before_all_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for option in ("--html", "--json"):
+        there = str(tmp_path / "none" / "a")
+        assert main(["analyze", "nowhere.mat", "--net", str(tmp_path), option, there]) == 2
+        said = f"nardy: there is no folder {str(tmp_path / 'none')!r} to write into\n"
+        assert capsys.readouterr().err == said
+
+
+def test_no_error_is_told_as_nothing(judged: Analysis) -> None:
+    """Not as minus nought."""
+    text, page = as_text(judged), as_html(judged)
+    good = sum(decision.error == 0 for decision in judged.decisions)
+    assert 0 < good < len(judged.decisions)
+    assert page.count("<td class=n><td>") == good
+    assert not any(0 < decision.error < 0.0005 for decision in judged.decisions)
+    assert "-0.000  luck" not in text
+
+
 def test_bad_files_get_one_sentence(
     net_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

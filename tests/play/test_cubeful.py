@@ -191,11 +191,22 @@ def test_a_position_brings_its_score(net: Net) -> None:
     one, other = player.cube(Position(board, state)), player.cube(board, state.score)
     assert (one.equities, one.verdict, one.score) == (other.equities, other.verdict, state.score)
     assert player.cube(board).score == Score()
+    xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:2:4:0:5:10"
+    assert player.cube(xgid).score == match_score(5, 2, 4)
+
+
+def test_a_decision_says_what_it_is(net: Net) -> None:
+    found = Player(net).cube(start_board(SHORT))
+    stay, taken, passed, _ = found.equities
+    assert repr(found) == (
+        f"<{found.verdict}: no double {stay:+.4f}, double take {taken:+.4f}, "
+        f"double pass {passed:+.4f}, 0-ply>"
+    )
 
 
 def test_nobody_doubles_after_the_roll_nor_out_of_turn(net: Net) -> None:
     board, player = start_board(SHORT), Player(net)
-    with pytest.raises(ValueError, match=r"no double now: \(3, 1\) has been rolled"):
+    with pytest.raises(ValueError, match="no double now: 3-1 has been rolled"):
         player.cube(Position(board, MatchState(dice=(3, 1))))
     for score in (Score(cube=2, owner="theirs"), match_score(5, 4, 0, crawford=True)):
         decision = player.cube(board, score)
@@ -236,6 +247,10 @@ def test_nardy_cube_takes_the_options_of_money_play(
     options = ["--jacoby", "--beavers", "--stake-cap", "3"]
     assert main([*asked, *options]) == 0
     assert "; Jacoby; beavers; at most 3 points\n" in capsys.readouterr().out
+    told = xgid_of(Position(start_board(SHORT), MatchState(jacoby=True)))
+    assert main([*asked[:-1], told, *options]) == 0  # what the position tells is said once
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "X is on roll; money, Jacoby; cube 1; beavers; at most 3 points"
     assert main([*asked, *options, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     score = Score(jacoby=True, beavers=True, stake_cap=3)

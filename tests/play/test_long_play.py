@@ -343,3 +343,9 @@ def test_the_newest_net_of_the_game_is_taken(
     asked = ["move", "--position", "24:15 24:15", "--dice", "31", "--variant", "long"]
     assert main(asked) == 0
     assert "24/20" in capsys.readouterr().out
+
+
+def test_a_player_reads_checkers_by_point(net: Net) -> None:
+    text = "24:13,18:2 24:14,20:1"
+    first, second = (Player(net).best(asked, [6, 6]) for asked in (text, from_points(text, FAMILY)))
+    assert [play.text for play in first] == [play.text for play in second] == ["24/18"]  # 19.

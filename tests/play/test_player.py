@@ -8,6 +8,7 @@ from random_nets import play_out
 
 from nardy.match.score import Score
 from nardy.net.net import Net, outcomes_by_numpy
+from nardy.notation.positions import read_position
 from nardy.notation.state import MatchState, Position
 from nardy.play.player import LEVELS, Player, cumulative
 from nardy.play.possible import possible
@@ -163,6 +164,14 @@ def test_a_position_brings_its_dice_and_score(net: Net) -> None:
     assert Player(net).best(asked, [3, 1], score=Score())[0].text == money[0].text
     with pytest.raises(ValueError, match="dice are needed: the position has none"):
         Player(net).best(Position(start_board(SHORT)))
+
+
+def test_a_text_is_the_position_that_it_names(net: Net) -> None:
+    xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:2:4:0:7:10"
+    first, second = Player(net).best(xgid), Player(net).best(read_position(xgid))
+    assert [play.cubeful for play in first] == [play.cubeful for play in second]
+    with pytest.raises(ValueError, match="14 characters, not 'nonsense'"):
+        Player(net).best("nonsense", [3, 1])
 
 
 def test_a_notebook_sees_the_board_and_the_best_plays(net: Net) -> None:

@@ -126,12 +126,74 @@ def test_health_metrics_and_description(client: Client) -> None:
     examples = described["components"]["schemas"]["MoveQuestion"]["examples"]
     for question in examples:  # what the description shows is answered
         assert client.post("/v1/move", **question).status_code == 200
+    for path, name in (("/play/rank", "RollAsked"), ("/play/position", "PositionAsked")):
+        for question in described["components"]["schemas"][name]["examples"]:
+            assert client.post(path, **question).status_code == 200
     for path in ("/move", "/eval"):
         told = described["paths"][path]["get"]["parameters"]
         points = {one["name"]: one["example"] for one in told if "example" in one}
         assert len(points) == 26
         asked = points | ({"die1": 3, "die2": 1} if path == "/move" else {})
         assert client("GET", path, params=asked).status_code == 200
+
+
+def shape(value: Any) -> Any:
+    """The keys of an answer; of a list those of its first element."""
+    if isinstance(value, dict):
+        return {key: shape(inner) for key, inner in value.items()}
+    return [shape(inner) for inner in value[:1]] if isinstance(value, list) else None
+
+
+def test_described_answers_are_those_given(client: Client) -> None:
+    described = client("GET", "/openapi.json").json()["paths"]
+    games = " 7 point match\n\n Game 1\n anna : 0     boris : 0\n  1) 31: 8/5 6/5\n"
+    start = {"position": START}
+    for path, reply in (
+        ("/v1/move", client.post("/v1/move", **start, dice=[3, 1])),
+        ("/v1/cube", client.post("/v1/cube", **start)),
+        ("/v1/evaluate", client.post("/v1/evaluate", **start)),
+        ("/v1/analyze", client.post("/v1/analyze", text=games)),
+        ("/move", client("GET", f"/move?die1=3&die2=1&{POINTS}")),
+        ("/eval", client("GET", f"/eval?{POINTS}")),
+    ):
+        (told,) = described[path].values()
+        answer = told["responses"]["200"]["content"]["application/json"]["example"]
+        assert shape(answer) == shape(reply.json()), path
+    for operations in described.values():
+        for told in operations.values():  # every refusal is {"message": ...}, none FastAPI's own
+            assert "422" not in told["responses"]
+
+
+def test_pages_of_other_sites_may_ask(client: Client) -> None:
+    origin = {"origin": "https://elsewhere.example"}
+    wanted = {"access-control-request-method": "POST"}
+    wanted |= {"access-control-request-headers": "content-type"}
+    for path in ("/v1/move", "/v1/cube", "/v1/evaluate", "/v1/analyze"):
+        before = client("OPTIONS", path, headers=origin | wanted)
+        assert before.status_code == 200
+        assert before.headers["access-control-allow-origin"] == "*"
+        assert "POST" in before.headers["access-control-allow-methods"]
+        assert "content-type" in before.headers["access-control-allow-headers"].lower()
+        refused = client("POST", path, json={}, headers=origin)  # its sentence can be read, too
+        assert refused.status_code == 400
+        assert refused.headers["access-control-allow-origin"] == "*"
+    answer = client("GET", f"/move?die1=3&die2=1&{POINTS}", headers=origin)
+    assert answer.status_code == 200 and answer.headers["access-control-allow-origin"] == "*"
+
+
+def test_a_body_that_is_no_json_is_told_so(client: Client) -> None:
+    kind = {"content-type": "application/x-www-form-urlencoded"}  # curl -d, without -H
+    body = json.dumps({"position": START, "dice": [3, 1]}).encode()
+    said = client("POST", "/v1/move", content=body, headers=kind).json()["message"]
+    assert said == "the body must be JSON, the header content-type: application/json"
+    kind = {"content-type": "application/json"}
+    said = client("POST", "/v1/move", content=b'{"position": }', headers=kind).json()["message"]
+    assert said.startswith("the body is no JSON: ")
+
+
+def test_health_by_head(client: Client) -> None:
+    answer = client("HEAD", "/health")
+    assert answer.status_code == 200 and answer.content == b""
 
 
 @pytest.mark.parametrize(

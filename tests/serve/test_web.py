@@ -20,7 +20,7 @@ from nardy.play.player import Player
 from nardy.rules.batch import afterstates
 from nardy.rules.board import make_board, points_won, turn
 from nardy.rules.variants import variant
-from nardy.serve.static import RUNTIME, match_equities, write_static
+from nardy.serve.static import RUNTIME, WEB, match_equities, write_static
 
 DRIVE = Path(__file__).with_name("drive.js").read_text()
 GAMES = {name: variant(name) for name in ("short", "hyper", "long")}
@@ -86,9 +86,13 @@ def test_a_whole_match(page: Any, name: str, length: int, cube: bool) -> None:
     assert decisions > 10
     errors = page.locator("#review-errors button")
     if errors.count():
+        errors.last.press("Enter")
+        assert errors.last.evaluate("(element) => element === document.activeElement")
         errors.first.click()
         assert errors.first.get_attribute("aria-pressed") == "true"
         assert page.locator("#bar").is_hidden()  # its chances are of another position
+        live = page.evaluate("nardy.state.match.doubling && !nardy.state.match.crawford")
+        assert page.locator(".cubebox").count() == live
         page.click("[data-action=backToGame]")
         assert page.locator("#bar").is_visible() == page.evaluate("nardy.game.chances !== null")
 
@@ -149,13 +153,20 @@ def test_pointer_keys_undo_and_hint(page: Any) -> None:
     page.wait_for_selector("#hint-list button")
     assert page.locator("#hint-list button").count() == 3
     assert page.evaluate("document.activeElement.closest('#hint-list') !== null")
-    page.locator("#hint-list button").first.click()
+    page.locator("#hint-list button").first.press("Enter")
     assert page.evaluate("nardy.complete")
+    assert page.evaluate("document.activeElement.dataset.action") == "done"
 
 
 def test_arrow_keys_go_round_the_board(page: Any) -> None:
     page.focus('[data-cell="24"]')
-    for key, cell in (("ArrowDown", 1), ("ArrowRight", 0), ("ArrowLeft", 1), ("ArrowUp", 24)):
+    walk = (("ArrowDown", 1), ("ArrowRight", 0), ("ArrowLeft", 1), ("ArrowUp", 24))
+    # the bar and the place for checkers that are off belong to both rows
+    walk += (("ArrowRight", 0), ("ArrowLeft", 24), *(("ArrowLeft", n) for n in range(23, 18, -1)))
+    walk += (("ArrowLeft", 25), ("ArrowLeft", 18), ("ArrowRight", 25), ("ArrowRight", 19))
+    walk += (("ArrowLeft", 25), ("ArrowDown", 25), ("ArrowRight", 6), ("ArrowLeft", 25))
+    walk += (("ArrowLeft", 7), ("ArrowUp", 18))
+    for key, cell in walk:
         page.keyboard.press(key)
         assert page.evaluate("Number(document.activeElement.dataset.cell)") == cell
     assert page.locator('.cells [tabindex="0"]').count() == 1
@@ -214,6 +225,13 @@ def test_nothing_comes_from_other_hosts(page: Any, site: str) -> None:
     page.wait_for_selector("[data-action=throwForStart]")
     assert len(asked) > 5
     assert all(url.startswith(site) for url in asked)
+
+
+def test_the_page_opened_as_a_file_says_what_to_do(browser: Any) -> None:
+    opened = browser.new_page()
+    opened.goto((WEB / "index.html").as_uri())
+    assert "python -m http.server" in opened.inner_text("#status")
+    opened.close()
 
 
 # --- the page's doors ------------------------------------------------------------------------

@@ -39,14 +39,14 @@ async function judgeMove({ who, board, dice, result, move, match }, { bot, game,
   const played = plays.find((play) => play.board.join() === result.join());
   const best = plays.reduce((a, b) => (b.equity > a.equity ? b : a));
   const lost = best.equity - played.equity;
-  return [{ kind: "move", who, board, dice, result, move, best: best.board, lost }];
+  return [{ kind: "move", who, board, dice, result, move, match, best: best.board, lost }];
 }
 
 async function judgeRoll({ who, board, match }, { bot, game, level }) {
   const { cube } = await bot.position({ game, board, level, score: scoreFor(match, who) });
   const lost = cube ? Math.min(cube.double_take, cube.double_pass) - cube.no_double : 0;
   if (lost < ERROR) return [];
-  return [{ kind: "double", board, mover: who, who, lost, text: "cubeMissedDouble" }];
+  return [{ kind: "double", board, match, mover: who, who, lost, text: "cubeMissedDouble" }];
 }
 
 async function judgeDouble({ who, board, take, match }, { bot, game, level }) {
@@ -54,7 +54,7 @@ async function judgeDouble({ who, board, take, match }, { bot, game, level }) {
   const answered = Math.min(cube.double_take, cube.double_pass);
   const early = Math.max(0, cube.no_double - answered);
   const wrong = (take ? cube.double_take : cube.double_pass) - answered;
-  const shared = { kind: "double", board, mover: who };
+  const shared = { kind: "double", board, match, mover: who };
   const answer = take ? "cubeWrongTake" : "cubeWrongPass";
   return [
     { ...shared, who, lost: early, text: "cubeWrongDouble" },

@@ -270,23 +270,25 @@ function focusCell(cells, cell) {
 }
 
 function listenToKeys(svg, cells, { choose, letGo }) {
+  let row = 0; // the keyboard's: the bar and the place for checkers that are off belong to both
   svg.addEventListener("keydown", (event) => {
     const at = Number(event.target.dataset?.cell ?? NaN);
     if (Number.isNaN(at)) return;
+    if (at % 25) row = at > 12 ? 0 : 1;
+    if (event.key === "ArrowUp") row = 0;
+    if (event.key === "ArrowDown") row = 1;
     if (event.key === "Enter" || event.key === " ") choose(at);
     else if (event.key === "Escape") letGo();
-    else if (event.key.startsWith("Arrow")) focusCell(cells, neighbour(at, event.key));
+    else if (event.key.startsWith("Arrow")) focusCell(cells, neighbour(at, event.key, row));
     else return;
     event.preventDefault();
   });
 }
 
-function neighbour(cell, key) {
-  const row = ROWS[1].includes(cell) ? 1 : 0;
-  const column = ROWS[row].indexOf(cell);
-  if (key === "ArrowUp") return ROWS[0][column];
-  if (key === "ArrowDown") return ROWS[1][column];
-  const step = key === "ArrowLeft" ? -1 : 1;
+/** The next cell by an arrow key, whose row is that in which it ends. */
+function neighbour(cell, key, row) {
+  const column = ROWS[cell > 12 ? 0 : 1].indexOf(cell);
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[key] ?? 0;
   return ROWS[row][Math.min(Math.max(column + step, 0), 13)];
 }
 

@@ -26,7 +26,7 @@ let table = null;
 let offer = null;
 let selected = null;
 let hints = null; // of the roll in hand
-let keepsFocus = false; // whether the keyboard is at the buttons, also while there are none
+let keepsFocus = false; // whether the keyboard is at buttons or hints, also while none are there
 let review = null; // {sums, errors, at}, once the game is analysed
 
 const board = makeBoard($("board"), { choose, drop, letGo });
@@ -100,6 +100,9 @@ function changed() {
 
 function draw() {
   const { rules, state, game } = table;
+  const focused = document.activeElement;
+  const atButtons = ["actions", "hint-list"].some((id) => $(id).contains(focused));
+  keepsFocus = atButtons || (keepsFocus && focused === document.body);
   const shown = review?.at ? reviewView(rules, review.at) : tableView(table, selected);
   board.render(shown);
   drawPlayers(table, shown);
@@ -133,8 +136,6 @@ function drawActions() {
   }[game.phase];
   if (table.error) buttons.unshift(["retry", () => table.go(), true]);
   if (["roll", "move"].includes(game.phase)) buttons.push(["resign", openResign]);
-  const focused = document.activeElement;
-  keepsFocus = $("actions").contains(focused) || (keepsFocus && focused === document.body);
   $("actions").replaceChildren(...buttons.filter(Boolean).map(button));
   if (keepsFocus) nextButton()?.focus();
 }

@@ -106,7 +106,14 @@ export function drawReview(rules, review, show) {
     return item(element);
   });
   if (!items.length) items.push(item(span("text", t("noErrors"))));
-  $("review-errors").replaceChildren(...items);
+  refill($("review-errors"), items);
+}
+
+/** Put other items into a list; the keyboard stays at its place there. */
+function refill(list, items) {
+  const at = [...list.children].findIndex((child) => child.contains(document.activeElement));
+  list.replaceChildren(...items);
+  list.children[at]?.querySelector("button")?.focus();
 }
 
 /** An error of the analysis in one line. */

@@ -19,7 +19,7 @@ export function tableView(table, selected) {
 }
 
 /** The position of an error that the analysis has found. */
-export function reviewView(rules, { board: before, dice = [], who, mover = who }) {
+export function reviewView(rules, { board: before, dice = [], who, mover = who, match }) {
   const cells = mover === "you" ? before : turnBoard(before, rules.family);
   const all = dice.map((value, place) => ({ value, used: false, who, place, of: dice.length }));
   return {
@@ -29,7 +29,7 @@ export function reviewView(rules, { board: before, dice = [], who, mover = who }
     targets: [],
     recent: [],
     dice: all,
-    cube: null,
+    cube: hasCube(match) ? { value: match.cube, owner: match.owner } : null,
   };
 }
 
