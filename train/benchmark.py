@@ -119,7 +119,7 @@ def run(config: BenchmarkConfig) -> None:
 
 def files_to_judge(config: BenchmarkConfig) -> tuple[list[Path], str]:
     """The files, and the name of the game that they are all of: that of the files where they are
-    named, else that of the net, and of the folder's files those of that game.
+    named, else that of the players, and of the folder's files those of that game.
 
     Raises ValueError naming files of several games, or a game that there are no files of.
     """
@@ -130,12 +130,19 @@ def files_to_judge(config: BenchmarkConfig) -> tuple[list[Path], str]:
         if len(set(games)) > 1:
             raise ValueError(f"files are of {' and '.join(sorted(set(games)))}; judge by one game")
         return files, games[0]
-    assert config.net is not None
-    mine = game_of(config.net)
-    name = "long" if mine is not None and mine.family == "blocking" else "short"
+    played = (_nardy_of(player) for player in (config.net, config.other) if player)
+    name = next((game for game in played if game), "short")
     if name not in games:
         raise ValueError(f"{str(folder)!r} holds no benchmark file of {name} nardy")
     return [path for path, game in zip(files, games, strict=True) if game == name], name
+
+
+def _nardy_of(player: str) -> str | None:
+    """long or short, by the game that a player knows; None for those who are not nets."""
+    if player == "heuristic":
+        return "long"
+    game = game_of(player)
+    return None if game is None else "long" if game.family == "blocking" else "short"
 
 
 def _judge(path: Path, judged: Subject, other: Subject | None, show: int) -> Score:

@@ -5,12 +5,12 @@
     python -m train.curve runs=[runs/a+runs/b]          # b went on from a (init=runs/a): one curve
     python -m train.curve runs=[runs/long_strong] json=curve.json plot=curve.png    # long nardy
 
-Each checkpoint plays the same pairs of games against `against`, by default gnubg-nn at 0-ply, in
-long nardy the hand-written player, with the luck of the dice taken out (train.luck; one judge for
-all), and is judged by the decision benchmark of its game. Prints and writes points a game with
-their 95 % interval by seconds of training, and when the curve reaches each of LEVELS. Seconds are
-the run's own, and those of the runs named before it with +; the time of gauges and checkpoints is
-not in them.
+Each checkpoint plays the same pairs of games against `against`, by default gnubg-nn at 0-ply with
+the luck of the dice taken out (train.luck; one judge for all), in long nardy the hand-written
+player, as the dice fall; and is judged by the decision benchmark of its game. Prints and writes
+points a game with their 95 % interval by seconds of training, and when the curve reaches each of
+LEVELS. Seconds are the run's own, and those of the runs named before it with +; the time of gauges
+and checkpoints is not in them.
 
 With json= each checkpoint is written as soon as it is measured, and a later call with the same keys
 measures only those that the file lacks. CurveConfig lists the keys.
@@ -67,6 +67,11 @@ class CurveConfig:
     )
     pairs: int = about("pairs of games a checkpoint, the same for all", 1000)
     most: int = about("checkpoints of a run, chosen evenly from first to last", 12)
+    luck: bool | None = about(
+        "take the luck of the dice out; by default so, but in long nardy, where the same time "
+        "spent on more pairs tells more, only with judge=",
+        None,
+    )
     judge: str | None = about("net that tells luck, by default the first run's newest", None)
     tables: bool = about("nets use the bear-off tables, as nardy play does", False)
     seed: int = about("of the dice", 0)
@@ -81,6 +86,8 @@ class CurveConfig:
         for name, least in (("pairs", 2), ("most", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if self.luck is False and self.judge is not None:
+            raise ValueError(f"judge={self.judge!r} tells luck, and luck=false leaves it in")
 
 
 # --- measuring -------------------------------------------------------------------------------
@@ -110,7 +117,9 @@ def _seconds(path: Path) -> float:
     return float(json.loads((path / "meta.json").read_text())["seconds"])
 
 
-def measure(path: Path, before: float, config: CurveConfig, judge: LuckJudge, game: Variant) -> Row:
+def measure(
+    path: Path, before: float, config: CurveConfig, judge: LuckJudge | None, game: Variant
+) -> Row:
     """A checkpoint's seconds of training, `before` seconds before its run included, its run's
     games, its points a game and its errors."""
     meta = json.loads((path / "meta.json").read_text())
@@ -122,13 +131,13 @@ def measure(path: Path, before: float, config: CurveConfig, judge: LuckJudge, ga
             mine, other, game, config.pairs, config.seed, threads=threads,
             finished=bar.update, judge=judge,
         )  # fmt: skip
-    assert match.adjusted is not None
+    told = match.adjusted or match
     return {
         "checkpoint": str(path),
         "seconds": before + float(meta["seconds"]),
         "games": int(meta["games"]),
-        "ppg": match.adjusted.ppg,
-        "ci95": match.adjusted.ci95,
+        "ppg": told.ppg,
+        "ci95": told.ci95,
         "raw": {"ppg": match.ppg, "ci95": match.ci95},
         "errors": errors(path, game, config.tables),
     }
@@ -144,8 +153,8 @@ def errors(path: Path, game: Variant, tables: bool) -> dict[str, Row]:
     return {name: {part: s[part] for part in ("loss", "ci95")} for name, s in scores.items()}
 
 
-def settings(config: CurveConfig, judge: str) -> Row:
-    """What two measurements must share to stand in one file."""
+def settings(config: CurveConfig, judge: str | None) -> Row:
+    """What two measurements must share to stand in one file; judge: None where luck is left in."""
     return {
         "against": config.against,
         "pairs": config.pairs,
@@ -217,9 +226,11 @@ def run(config: CurveConfig) -> None:
     if config.plot is not None:
         check_picture(config.plot)
     todo = {name: checkpoints(name, config.most) for name in config.runs}
-    judge_path = config.judge or str(todo[config.runs[0]][-1][0])
-    game = Net.load(resolve(judge_path)).variant
-    judge = LuckJudge(NetRolls(load_net(judge_path, game)), judge_path)
+    newest = config.judge or str(todo[config.runs[0]][-1][0])
+    game = Net.load(resolve(newest)).variant
+    judge = None
+    if config.luck or (config.luck is None and (config.judge or game.family == "hitting")):
+        judge = LuckJudge(NetRolls(load_net(newest, game)), newest)
     if config.against is None:
         config = replace(config, against=OPPONENTS[game.family])
     levels = LEVELS[game.family]
@@ -227,7 +238,7 @@ def run(config: CurveConfig) -> None:
     for paths in todo.values():
         for path, _ in paths:
             load_net(str(path), game)
-    asked = settings(config, judge_path)
+    asked = settings(config, None if judge is None else judge.name)
     curves = measured(config.json, asked)
     for name, paths in todo.items():
         rows = curves.setdefault(name, [])

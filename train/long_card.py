@@ -3,10 +3,9 @@
     python -m train.long_card net=checkpoints/long-01 early=runs/long_strong/checkpoint-00000471
 
 Prints rows for card.md: how the net's games with itself go (the first player's advantage, mars,
-length), the net against random, pips, the hand-written player and an early net, and at 1-ply
-against itself at 0-ply, with the luck of the dice taken out. The matches can be played again by the
-commands that are printed. CardConfig lists the keys; each takes its share of the time, which
-`pairs=` scales.
+length), the net against random, pips, the hand-written player and an early net, and at 1-ply and
+2-ply against itself at 0-ply, with the luck of the dice taken out. The matches can be played again
+by the commands that are printed. CardConfig lists the keys; `pairs=` scales the time.
 """
 
 import os
@@ -34,8 +33,13 @@ from train.match import MatchResult, play_match
 from train.players import Player, installed_opponents, load_net, player
 
 EXAMPLES = ("python -m train.long_card net=checkpoints/long-01 early=runs/x/checkpoint-00000100",)
-JUDGED, SEARCHED = 5, 20
-"""How many times fewer pairs are played where luck is told, and at 1-ply."""
+EASY, JUDGED, SEARCHED = 4, 5, {1: 20, 2: 80}
+"""How many times fewer pairs are played against random and pips, where luck is told, and at 1-ply
+and 2-ply."""
+
+LOOKS = 4
+"""Replies to a roll that tell luck, the promising ones: as narrow as all of them, three times
+sooner."""
 
 Row = tuple[str, str]
 
@@ -46,7 +50,7 @@ class CardConfig:
 
     net: str | None = about("path to a net of long nardy or nardgammon", None)
     early: str | None = about("an early net of the same game, to be beaten", None)
-    pairs: int = about(f"pairs of games a match; at 1-ply one in {SEARCHED}", 4000)
+    pairs: int = about("pairs of games a match; fewer in those that are easy or slow", 4000)
     tables: bool = about("nets use the bear-off tables, as nardy play does", False)
     seed: int = about("of the dice", 0)
     threads: int | None = about("threads that play, by default one a core", None)
@@ -73,17 +77,17 @@ def rows(config: CardConfig) -> Iterator[Row]:
         raise ValueError(f"the net in {path!r} plays {game.name}, and this card is long nardy's")
     mine = player(path, game, tables=config.tables)
     early = [] if config.early is None else [player(config.early, game, tables=config.tables)]
-    judge = LuckJudge(NetRolls(load_net(path, game)), path)
+    judge = LuckJudge(NetRolls(load_net(path, game), LOOKS), path)
     yield from own_games(_match(mine, mine, game, config, save=2 * config.pairs))
-    yield first_player(
-        _match(mine, mine, game, config, pairs=max(config.pairs // JUDGED, 2), judge=judge)
-    )
+    yield first_player(_match(mine, mine, game, config, JUDGED, judge))
     for name in installed_opponents(game):
         other = player(name, game, config.seed + 1)  # as the arena's b
-        yield _against(_match(mine, other, game, config), game, config)
+        fewer = EASY if name in ("random", "pips") else 1
+        yield _against(_match(mine, other, game, config, fewer), game, config)
     for old in early:
         yield _against(_match(mine, old, game, config), game, config)
-    yield searched(path, game, config, judge)
+    for ply in SEARCHED:
+        yield searched(path, ply, game, config, judge)
     yield from benchmark(path, game, config.tables)
 
 
@@ -132,13 +136,13 @@ def _command(game: Variant, config: CardConfig, players: str, how: str) -> str:
     return f"`{' '.join(words)}`"
 
 
-def searched(path: str, game: Variant, config: CardConfig, judge: LuckJudge) -> Row:
-    """The net at 1-ply against itself at 0-ply, without the luck."""
-    a, b = (player(path, game, ply=ply, tables=config.tables) for ply in (1, 0))
-    pairs = max(config.pairs // SEARCHED, 2)
-    match = _match(a, b, game, config, pairs=pairs, judge=judge)
+def searched(path: str, ply: int, game: Variant, config: CardConfig, judge: LuckJudge) -> Row:
+    """The net at 1-ply or 2-ply against itself at 0-ply, without the luck."""
+    a, b = (player(path, game, ply=n, tables=config.tables) for n in (ply, 0))
+    match = _match(a, b, game, config, SEARCHED[ply], judge)
     assert match.adjusted is not None
-    asked = _command(game, config, f"a={path} a_ply=1 b={path}", f"pairs={pairs} luck=true")
+    how = f"pairs={match.pairs} luck=true luck_looks={LOOKS}"
+    asked = _command(game, config, f"a={path} a_ply={ply} b={path}", how)
     return asked, f"{match.adjusted.ppg:+.4f} ± {match.adjusted.ci95:.4f}, luck taken out"
 
 
@@ -158,11 +162,11 @@ def _match(
     b: Player,
     game: Variant,
     config: CardConfig,
-    pairs: int | None = None,
+    fewer: int = 1,
     judge: LuckJudge | None = None,
     save: int = 0,
 ) -> MatchResult:
-    pairs = config.pairs if pairs is None else pairs
+    pairs = max(config.pairs // fewer, 2)
     threads = cores() if config.threads is None else config.threads
     with progress_bar(2 * pairs) as bar:
         return play_match(

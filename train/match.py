@@ -179,12 +179,13 @@ def play_match(
     """Play up to `pairs` pairs of games of `game`.
 
     judge: tells luck from play, at the cost of 21 moves a move. how: see Plan; the batch is by
-    default one of BATCHES.
+    default one of BATCHES. A player against itself (a is b) plays one game of each pair: its twin
+    is the same game from the other seat.
     Raises ValueError naming a number that is too small, or a game of more than MAX_PLIES plies.
     """
     usual = BATCHES[batch_number(a.ply, b.ply, judge is not None)]
     plan = plan_of(pairs, seed, usual, how)
-    table = _Table(game, plan, judge is not None)
+    table = _Table(game, plan, judge is not None, alone=a is b)
     crews = [
         _Crew(a.for_thread(), b.for_thread(), judge.for_thread() if judge else None)
         for _ in range(plan.crews)
@@ -229,10 +230,13 @@ class _Crew(NamedTuple):
 
 
 class _Table:
-    """What the threads of a match share. Game 2 * pair is started by a, 2 * pair + 1 by b."""
+    """What the threads of a match share. Game 2 * pair is started by a, 2 * pair + 1 by b.
 
-    def __init__(self, game: Variant, plan: Plan, judged: bool) -> None:
-        self.game, self.seed, self.batch = game, plan.seed, plan.batch
+    alone: the two are one player, so that the second game is a copy of the first.
+    """
+
+    def __init__(self, game: Variant, plan: Plan, judged: bool, alone: bool) -> None:
+        self.game, self.seed, self.batch, self.alone = game, plan.seed, plan.batch, alone
         games = 2 * plan.pairs
         self.points = np.full(games, UNPLAYED, np.int8)  # a's; a thread writes its own games
         self.luck = np.zeros(games) if judged else None  # likewise
@@ -241,7 +245,7 @@ class _Table:
 
     def play(self, crew: _Crew, pairs: NDArray[np.int64]) -> None:
         """Play `pairs` in lock-step, a slot for a game; a finished slot takes the next game."""
-        games = (2 * pairs[:, None] + np.arange(2)).ravel()
+        games = (2 * pairs[:, None] + np.arange(1 if self.alone else 2)).ravel()
         memory = Workspace()
         live, waiting = games[: self.batch].copy(), games[self.batch :]
         boards = np.tile(start_board(self.game), (len(live), 1))
@@ -289,6 +293,14 @@ class _Table:
 
     def _settle(self, games: NDArray[np.int64], points: NDArray[np.int8]) -> None:
         self.points[games] = points
+        if self.alone:
+            twins = games + 1
+            self.points[twins] = -points
+            if self.luck is not None:
+                self.luck[twins] = -self.luck[games]
+            for twin in twins[twins < len(self.turns)]:
+                self.turns[twin] = self.turns[twin - 1]
+            games = np.concatenate([games, twins])
         self.progress.tell(len(games))
 
     def _check_length(self, live: NDArray[np.int64], plies: NDArray[np.int64]) -> None:

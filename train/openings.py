@@ -4,7 +4,8 @@
 
 For each first roll the play and what it is worth; for each reply to it the same; and for the
 starter's second turn, the first with a choice to speak of, which play is best and after what share
-of the replies. Moves are in the mover's own numbers. OpeningsConfig lists the keys.
+of the replies. Rolls that lead to one position share a table. Moves are in the mover's own numbers.
+OpeningsConfig lists the keys.
 """
 
 import os
@@ -93,17 +94,25 @@ def openings(net: Net, config: OpeningsConfig) -> list[Opening]:
                 f"and this page is of {name}={OPTIONS[name][0]}"
             )
     player, search = Player(net, config.ply), Search(net, config.second_ply)
-    found = []
+    found: list[Opening] = []
     with progress_bar(len(UNEQUAL), "roll") as bar:
         for dice in UNEQUAL:
             plays = player.best(start_board(game), dice)
-            board = turn(plays[0].board, game.family)
-            replies = [player.best(board, reply) for reply in ROLLS]
-            seconds = second_turns(search, np.stack([plays[0].board for plays in replies]))
-            static = float(search.static_values(plays[0].board[None])[0])
-            found.append(Opening(dice, plays, static, replies, seconds))
+            alike = next((one for one in found if _same_position(one.plays, plays)), None)
+            if alike is None:
+                board = turn(plays[0].board, game.family)
+                replies = [player.best(board, reply) for reply in ROLLS]
+                seconds = second_turns(search, np.stack([plays[0].board for plays in replies]))
+                static = float(search.static_values(plays[0].board[None])[0])
+                found.append(Opening(dice, plays, static, replies, seconds))
+            else:
+                found.append(alike._replace(dice=dice, plays=plays))
             bar.update()
     return found
+
+
+def _same_position(plays: Sequence[RankedPlay], others: Sequence[RankedPlay]) -> bool:
+    return bool((plays[0].board == others[0].board).all())
 
 
 def second_turns(search: Search, replied: Boards) -> list[Second]:
@@ -150,13 +159,15 @@ def page(found: Sequence[Opening], config: OpeningsConfig) -> str:
     lines += [_first_row(opening, play) for opening in found for play in opening.plays[:WIDTH]]
     lines += [
         "",
-        "Below, for each first roll: the reply by the roll that the other side throws, and the",
+        "Below, for each first play: the reply by the roll that the other side throws, and the",
         "starter's second turn by the roll that he then throws, with the mean equity over replies.",
         f"Where one roll has several plays those within {MARGIN} points are given; on the second",
         f"turn those that are best after {SHARE:.0%} of the replies or more, with that share.",
     ]
     for opening in found:
-        lines += ["", *_section(opening)]
+        alike = [one for one in found if _same_position(one.plays, opening.plays)]
+        if alike[0] is opening:
+            lines += ["", *_section(opening, ", ".join(_roll(one.dice) for one in alike))]
     return "\n".join(lines) + "\n"
 
 
@@ -172,10 +183,11 @@ def _first_row(opening: Opening, play: RankedPlay) -> str:
     return _row(cells)
 
 
-def _section(opening: Opening) -> list[str]:
+def _section(opening: Opening, rolls: str) -> list[str]:
+    """rolls: all that lead to its position."""
     first = opening.plays[0]
     lines = [
-        f"## {_roll(opening.dice)}: {first.text} ({first.equity:+.3f})",
+        f"## {rolls}: {first.text} ({first.equity:+.3f})",
         "",
         "| roll | the reply | equity | the starter's second turn | equity |",
         "|---|---|---|---|---|",

@@ -147,7 +147,8 @@ def check_board(board: Any, variant: Variant) -> Boards:
     if last_roll and ends not in ((0, 1), (-1, 0)):
         raise ValueError(
             f"with last_roll={variant.last_roll!r} cell 25 is 1 where the mover began the game, or "
-            f"else cell 0 is -1, not {ends[0]} and {ends[1]}"
+            "else cell 0 is -1 (in text 25:1 among the checkers of who began), "
+            f"not {ends[0]} and {ends[1]}"
         )
     if variant.family == "blocking" and not last_roll and any(ends):
         raise ValueError(

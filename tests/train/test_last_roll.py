@@ -12,6 +12,7 @@ import torch
 from random_nets import make_net, play_out
 from toy import arguments
 
+from nardy import cli
 from nardy.net.features import phases_of
 from nardy.net.net import Evaluator, Net, outcomes_by_numpy
 from nardy.notation.moves import parse_move
@@ -34,6 +35,7 @@ from train.__main__ import main
 from train.device import DeviceEvaluator
 from train.encode import encode
 from train.export import export, reference_positions
+from train.net_folder import write_net
 from train.network import ValueNetwork, to_net
 from train.targets import one_roll
 
@@ -191,6 +193,16 @@ def test_rollouts_of_a_game_that_is_known() -> None:
     assert (np.abs(found.chances - known) < 0.05).all()
     plays = rollout_plays(net, turn(boards[1:], FAMILY), 1296, seed=2)
     np.testing.assert_allclose(plays.equities, -found.equities[1:])
+
+
+def test_rollouts_tell_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_net(tmp_path, make_net(8, game=ONE, pairs=0), {})
+    asked = ["rollout", "--net", str(tmp_path), "--position", "9:1 25:1", "--games", "36"]
+    assert cli.main([*asked, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rollouts"]
+    assert row["draw"] > 0.1  # he may still bear off: test_rollouts_of_a_game_that_is_known
+    assert cli.main(asked) == 0
+    assert f"win {row['win']:6.1%}  draw {row['draw']:6.1%}  gammon" in capsys.readouterr().out
 
 
 def test_no_mars_against_who_has_a_checker_off() -> None:

@@ -24,6 +24,7 @@ from train.benchmark_rollout import (
     RolloutConfig,
     candidates,
     clearly_behind,
+    contested,
     long_phases_of,
     margin_errors,
     rolled_out,
@@ -82,6 +83,8 @@ def test_who_is_clearly_behind() -> None:
     assert clearly_behind(games, owners).tolist() == [False] * 5
     games[1] -= 0.1
     assert clearly_behind(games, owners).tolist() == [False, True, False, False, False]
+    assert contested(games, owners).tolist() == [0, 2, 3, 4]
+    assert contested(games[[0, 1, 3, 4]], np.array([0, 0, 5, 5])).tolist() == [2, 3]
     errors = margin_errors(games, owners, 2)
     assert errors[0] == pytest.approx(2 * steady.std(ddof=1) / 4) and errors[1] == 0
 
@@ -113,7 +116,10 @@ def test_a_file_is_made_and_read(
     assert benchmark.main([f"net={folder}", "other=heuristic", f"files=[{path}]", "worst=2"]) == 0
     said = capsys.readouterr().out
     assert "8 decisions" in said and "rollout" in said and "paired" in said
-    assert benchmark.main([f"net={folder}", f"data={tmp_path}", "worst=0"]) == 0
+    for players in ([f"net={folder}"], ["net=heuristic"], ["net=random", f"other={folder}"]):
+        assert benchmark.main([*players, f"data={tmp_path}", "worst=0"]) == 0
+    assert benchmark.main(["net=random", f"data={tmp_path}"]) == 2
+    assert "holds no benchmark file of short nardy" in capsys.readouterr().err
     assert benchmark.main(["net=random", f"files=[{path}]", "worst=0"]) == 0
 
 
@@ -226,9 +232,12 @@ def test_the_page_of_openings(folder: Path, tmp_path: Path) -> None:
     assert openings.main(asked) == 0
     text = page.read_text()
     assert f"    python -m train.openings {' '.join(asked)}\n" in text
-    assert text.count("\n## ") == 15 and "| 3-1 | 24/20 |" in text
+    assert text.count("\n## ") == 9 and "| 3-1 | 24/20 |" in text  # 3 to 11 pips
+    assert "\n## 6-1, 5-2, 4-3: 24/17 (" in text and "\n## 6-5: 24/13 (" in text
     rows = [line for line in text.splitlines() if line.startswith("| 6-5 |")]
-    assert len(rows) == 1 + 15 and all("24/" in row for row in rows)
+    assert len(rows) == 1 + 9 and all("24/" in row for row in rows)
+    firsts = [line.split("|")[2:] for line in text.splitlines() if "| 24/17 |" in line][:3]
+    assert firsts[0] == firsts[1] == firsts[2] and len(firsts[0]) == 7
     shares = [int(part) for part in re.findall(r"\((\d+)%\)", text)]
     assert shares and max(shares) <= 99
 
@@ -239,7 +248,8 @@ def test_the_card(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert long_card.main(asked) == 0
     said = capsys.readouterr().out
     assert said.strip() == to.read_text().strip()
-    for what in ("turns a game", "luck taken out", "b=random", "b=pips", "b=heuristic", "a_ply=1"):
+    opponents = "b=random", "b=pips", "b=heuristic"
+    for what in ("turns a game", "luck taken out", *opponents, "a_ply=1", "a_ply=2"):
         assert what in said
     itself = next(line for line in said.splitlines() if f"b={folder} variant=long pairs=2`" in line)
     assert "+0.0000 ± 0.0000" in itself
@@ -250,7 +260,8 @@ def test_a_row_of_the_card_can_be_played_again(
 ) -> None:
     game = variant("long", start={8: 2, 5: 2}, prime_rule="forbid")
     write_net(tmp_path, make_net(4, game=game), {})
-    assert long_card.main([f"net={tmp_path}", "pairs=6", "threads=1", "seed=3", "tables=true"]) == 0
+    asked = [f"net={tmp_path}", f"pairs={6 * long_card.EASY}", "seed=3", "tables=true"]
+    assert long_card.main([*asked, "threads=1"]) == 0
     lines = capsys.readouterr().out.splitlines()
     row = next(line for line in lines if "b=random" in line)
     command = re.search(r"`train.arena (.*)`", row)[1]  # type: ignore[index]
@@ -268,5 +279,18 @@ def test_the_curve_of_a_long_run(tmp_path: Path, capsys: pytest.CaptureFixture[s
     asked = [f"runs=[{run}]", "pairs=2", "threads=1", f"json={out}", f"plot={picture}"]
     assert curve.main(asked) == 0
     assert f"{run} against heuristic" in capsys.readouterr().out and picture.exists()
-    times = json.loads(out.read_text())["runs"][str(run)]["times"]
-    assert set(times) == {"+1.00", "+1.50", "+1.60"}
+    found = json.loads(out.read_text())
+    assert set(found["runs"][str(run)]["times"]) == {"+1.00", "+1.50", "+1.60"}
+    for row in found["runs"][str(run)]["checkpoints"]:  # as the dice fell
+        assert row["raw"] == {part: row[part] for part in ("ppg", "ci95")}
+    assert found["judge"] is None
+    assert curve.main([*asked, "luck=true"]) == 2
+    assert "was measured with judge=None, not " in capsys.readouterr().err
+    judge, out = f"{run}/checkpoint-00000001", tmp_path / "told.json"
+    told = [f"runs=[{run}]", "pairs=2", "threads=1", f"judge={judge}", f"json={out}"]
+    assert curve.main(told) == 0
+    found = json.loads(out.read_text())
+    assert found["judge"] == judge
+    assert any(r["raw"]["ppg"] != r["ppg"] for r in found["runs"][str(run)]["checkpoints"])
+    assert curve.main([*told, "luck=false"]) == 2
+    assert "tells luck, and luck=false leaves it in" in capsys.readouterr().err

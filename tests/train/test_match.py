@@ -41,6 +41,26 @@ def test_swapping_the_players_negates_the_result(game: Variant) -> None:
         assert one.ppg == -other.ppg
 
 
+def test_a_player_against_itself_plays_one_game_of_a_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin is a copy, and the result that of two players who are alike."""
+    judge, net, counts = LuckJudge(NetRolls(random_net(3)), "judge"), net_player(1), list[int]()
+    two = play_match(net_player(1), net_player(1), SHORT, 5, seed=2, judge=judge, save=9)
+    monkeypatch.setattr(match, "roll", lambda seed, games, *rest: counts.append(len(games)) or
+                        roll(seed, games, *rest))  # fmt: skip
+    told: list[int] = []
+    for threads in (1, 2):
+        counts.clear()
+        how = {"threads": threads, "batch": 2, "finished": told.append}
+        one = play_match(net, net, SHORT, 5, 2, judge=judge, save=9, **how)
+        assert (one.points == two.points).all() and (one.luck == two.luck).all()
+        assert [game.starter for game in one.saved] == [0, 1] * 4 + [0]
+        lengths = [len(game.turns) for game in one.saved]
+        assert lengths == [len(game.turns) for game in two.saved]
+        assert [game.points for game in one.saved] == [game.points for game in two.saved]
+        assert sum(counts) == sum(lengths[::2])
+    assert sum(told) == 20
+
+
 # ---------------------------------------------------------------- independence of the batch
 
 
@@ -135,8 +155,8 @@ def test_judging_does_not_change_the_games() -> None:
 
 
 def test_a_net_against_itself_has_no_luck() -> None:
-    net = net_player(1)
-    result = play_match(net, net, SHORT, 4, judge=LuckJudge(NetRolls(net.net), "net"))
+    judge = LuckJudge(NetRolls(random_net(1)), "net")
+    result = play_match(net_player(1), net_player(1), SHORT, 4, judge=judge)
     assert result.adjusted is not None
     assert (result.adjusted.ppg, result.adjusted.ci95) == (0, 0)
 
