@@ -29,10 +29,6 @@ from train.selfplay import Games, Sample, Tally
 GROUPS = 8
 """Parts among which the positions of a turn are divided, each priced at scores of its own."""
 LONGEST = 400
-CONTESTED = (0.1, 0.9)
-DECIDED = 0.3
-"""Share of the positions that are priced where the chance of winning lies outside CONTESTED: the
-cube has mostly ended such games, or is turned at once."""
 ENDINGS = 4096
 """Positions with few checkers of which games may begin."""
 _ADAM = ("exp_avg", "exp_avg_sq")
@@ -109,25 +105,15 @@ class HeadNetwork(nn.Module):
         return values
 
     def take(self, head: CubeHead) -> None:
-        """Start from a head's weights; units that it has not add nothing yet.
-
-        Raises ValueError where it has more units, or is of another net.
-        """
+        """Start from a head's weights. Raises ValueError where they are of another shape."""
         arrays = {"seen.weight": head.seen.T, "seen.bias": head.bias, "terms.weight": head.terms.T}
         for name, (weight, bias) in zip(("inner", "last"), head.layers, strict=True):
             arrays |= {f"{name}.weight": weight.T, f"{name}.bias": bias}
-        (units, sees), inner = head.seen.T.shape, len(head.layers[0][1])
-        own = len(self.seen.bias), len(self.inner.bias)
-        if sees != self.seen.in_features or units > own[0] or inner > own[1]:
-            raise ValueError(
-                f"the head to start from sees {sees} units and has {units} and {inner}, too many "
-                f"for one that sees {self.seen.in_features} and has {own[0]} and {own[1]}"
-            )
-        with torch.no_grad():
-            self.inner.weight[:, units:] = 0
-            for name, values in self.named_parameters():
-                known = tuple(slice(length) for length in arrays[name].shape)
-                values[known] = torch.tensor(arrays[name])
+        try:
+            self.load_state_dict({name: torch.tensor(values) for name, values in arrays.items()})
+        except RuntimeError:
+            shape = (*head.terms.shape[1:], *head.layers[0][1].shape)
+            raise ValueError(f"the head to start from has another shape: units {shape}") from None
 
     def head(self) -> CubeHead:
         """Its present weights."""
@@ -224,8 +210,7 @@ class Trainer:
         _, tally = self.games.play(self.prices.evaluator, 1)
         figures, head = Figures(tally), self.head()
         rng = np.random.default_rng([self.config.seed, self.turns])
-        boards = self._priced(boards, rng)
-        for part in range(min(GROUPS, len(boards))):
+        for part in range(GROUPS):
             scores = [random_score(rng) for _ in range(self.config.scores)]
             self._add(lessons(self.prices, head, boards[part::GROUPS], scores), head, figures)
         self.turns += 1
@@ -235,12 +220,6 @@ class Trainer:
             figures.steps += 1
             self.owed -= 1
         return figures
-
-    def _priced(self, boards: Boards, rng: np.random.Generator) -> Boards:
-        """Those of the positions that are priced."""
-        win = self.prices.chances(boards)[:, 3:].sum(1)
-        decided = (win < CONTESTED[0]) | (win > CONTESTED[1])
-        return boards[~decided | (rng.random(len(boards)) < DECIDED)]
 
     def _add(self, new: Lessons, head: CubeHead, figures: Figures) -> None:
         """Remember prices, and count how far they are from what was known before."""
