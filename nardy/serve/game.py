@@ -1,7 +1,7 @@
 """The web page's own doors: which games are offered, plays ranked, chances and cube of a position.
 
     app.include_router(page_router(nets, heads))           # its doors in an application
-    app.mount("/", page_files())                           # and then its files
+    app.router.default = page_files()                      # its files, where no route is
 
 The page knows the rules itself and sends boards in the mover's view. Needs fastapi.
 """
@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 from fastapi import APIRouter, HTTPException
+from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from starlette.types import Scope
 
 from nardy.match.score import Owner, Score
 from nardy.net.net import Net
@@ -23,7 +25,7 @@ from nardy.play.cubeful import columns_of
 from nardy.play.player import LEVELS, Player
 from nardy.rules.board import check_board
 from nardy.serve.bot import Bot
-from nardy.serve.static import WEB, playable
+from nardy.serve.static import WEB
 
 DEFAULT_LEVEL = "expert"
 _ASKED: dict[str, Any] = {
@@ -169,7 +171,6 @@ def page_router(nets: Sequence[Net], heads: Mapping[str, CubeHead] | None = None
     heads: by variant, of the nets that have learnt the cube.
     What cannot be answered gets status 400, and a sentence as the application writes it.
     """
-    nets = [net for net in nets if playable(net.variant)]
     tables = _Tables(nets, heads or {})
     games = offer(nets)
     router = APIRouter(tags=["page"])
@@ -198,6 +199,15 @@ def page_router(nets: Sequence[Net], heads: Mapping[str, CubeHead] | None = None
     return router
 
 
+class _Files(StaticFiles):
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        if scope["method"] in ("GET", "HEAD"):
+            return await super().get_response(path, scope)
+        if self.lookup_path(path)[1] is None:
+            raise HTTPException(404)
+        raise HTTPException(405, headers={"Allow": "GET, HEAD"})
+
+
 def page_files() -> StaticFiles:
-    """The files of the page, to be mounted at "/" after all other routes."""
-    return StaticFiles(directory=WEB, html=True)
+    """The files of the page. Mounted at "/" they would also take a wrong method of another door."""
+    return _Files(directory=WEB, html=True)

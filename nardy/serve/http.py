@@ -114,7 +114,9 @@ def make_app(
     """
     desk, gate = _Desk(net, ply, head), Gate()
     desk.bots.mine()
-    app = FastAPI(title="nardy", version=__version__, description=_DESCRIPTION)
+    app = FastAPI(
+        title="nardy", version=__version__, description=_DESCRIPTION, redirect_slashes=False
+    )
     gate.guard(app)
     methods, headers = ["GET", "POST"], ["content-type"]
     app.add_middleware(
@@ -126,8 +128,8 @@ def make_app(
     _add_questions(app, desk)
     _add_wildbg(app, desk)
 
-    @app.head("/health", include_in_schema=False)
-    @app.get("/health", tags=["server"])
+    @app.get("/health", tags=["server"])  # told, while the one below answers
+    @app.api_route("/health", methods=["GET", "HEAD"], include_in_schema=False)
     async def health() -> JSONResponse:
         """Whether the server answers, and with what."""
         facts = {"status": "ok", "version": __version__, "variant": net.variant.name}
@@ -141,7 +143,7 @@ def make_app(
     page = [(net, head), *others]
     heads = {one.variant.name: known for one, known in page if known}
     app.include_router(page_router([one for one, _ in page], heads), responses=_REFUSED)
-    app.mount("/", page_files())  # last: it takes what no door has taken
+    app.router.default = page_files()  # what no door has taken
     return app
 
 
@@ -230,7 +232,12 @@ async def _unreadable(request: Request, error: Exception) -> JSONResponse:
 
 async def _not_here(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    return _message(error.status_code, str(error.detail))
+    if error.status_code != 405 or not error.headers:
+        return _message(error.status_code, str(error.detail))
+    allowed = ", ".join(sorted(error.headers["Allow"].split(", ")))
+    answer = _message(405, f"{request.url.path!r} takes {allowed}, not {request.method}")
+    answer.headers["Allow"] = allowed
+    return answer
 
 
 # --- starting ----------------------------------------------------------------------------------

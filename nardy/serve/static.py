@@ -31,11 +31,6 @@ RUNTIME = (
 """The files of onnxruntime-web that the page loads."""
 
 
-def playable(game: Variant) -> bool:
-    """Whether the page can play a variant: it knows no last roll (D13)."""
-    return game.last_roll == "off"
-
-
 def static_nets(folder: Path) -> list[Path]:
     """`folder`'s net, and those shipped of other games that have come with their net.onnx."""
     name = Net.load(folder).variant.name
@@ -80,8 +75,6 @@ def match_equities() -> dict[str, Any]:
 
 def _game(path: Path, played: Variant | None) -> dict[str, Any]:
     game = played or Net.load(path).variant
-    if not playable(game):
-        raise ValueError(f"the page cannot play the net in {str(path)!r}: last_roll is on")
     if not (path / "net.onnx").is_file():
         raise ValueError(f"{str(path)!r} holds no net.onnx")
     learnt = game.cube == "on" and CubeHead.load(path) is not None

@@ -30,15 +30,20 @@ def bot(net: Net) -> Bot:
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of a page with four games, on nets of random weights."""
+def page_nets() -> list[Net]:
+    """Nets of random weights of the four games that the page offers."""
+    names = ("short", "hyper", "long", "nardgammon")
+    return [make_net(8, game=variant(name), pairs=0) for name in names]
+
+
+@pytest.fixture(scope="module")
+def site(page_nets: list[Net]) -> Iterator[str]:
+    """The address of a page with the games of these nets."""
     pytest.importorskip("fastapi", reason="the page needs fastapi")
     uvicorn = pytest.importorskip("uvicorn", reason="the page needs uvicorn")
     from nardy.serve.http import make_app
 
-    names = ("short", "hyper", "long", "nardgammon")
-    nets = [make_net(8, game=variant(name), pairs=0) for name in names]
-    app = make_app(nets[0], others=[(net, None) for net in nets[1:]])
+    app = make_app(page_nets[0], others=[(net, None) for net in page_nets[1:]])
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -224,9 +224,8 @@ def test_bad_questions_get_a_sentence(
 
 def test_bad_requests_get_a_sentence(client: Client) -> None:
     for method, path, body, status in (
-        ("GET", "/v1/move", b"", 404),
-        ("PUT", "/v1/move", b"", 405),
         ("GET", "/nowhere", b"", 404),
+        ("POST", "/v1/moves", b"{}", 404),
         ("POST", "/v1/move", b"{", 400),
         ("POST", "/v1/move", b"\xff", 400),
         ("POST", "/v1/move", b"[" * 100_000, 400),
@@ -238,6 +237,38 @@ def test_bad_requests_get_a_sentence(client: Client) -> None:
     ):
         answer = client(method, path, content=body, headers={"content-type": "application/json"})
         assert answer.status_code == status and isinstance(answer.json()["message"], str), path
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/v1/move", "POST"),
+        ("HEAD", "/v1/cube", "POST"),
+        ("PUT", "/v1/analyze", "POST"),
+        ("GET", "/play/rank", "POST"),
+        ("POST", "/move", "GET"),
+        ("POST", "/health", "GET, HEAD"),
+        ("DELETE", "/games.json", "GET"),
+        ("POST", "/", "GET, HEAD"),
+        ("POST", "/main.js", "GET, HEAD"),
+        ("OPTIONS", "/v1/move", "POST"),
+    ],
+)
+def test_a_wrong_method_is_told_the_right_ones(
+    client: Client, method: str, path: str, allowed: str
+) -> None:
+    answer = client(method, path)
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == allowed
+    if method != "HEAD":
+        assert answer.json() == {"message": f"'{path}' takes {allowed}, not {method}"}
+
+
+def test_the_page_is_where_no_door_is(client: Client) -> None:
+    for path in ("/", "/main.js"):
+        assert client("GET", path).status_code == 200
+        assert client("HEAD", path).content == b""
+    assert client("GET", "/v1/move/").status_code == 404
 
 
 NUMBERS = st.integers() | st.integers(-16, 16) | st.floats() | st.booleans()

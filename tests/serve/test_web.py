@@ -172,22 +172,6 @@ def test_arrow_keys_go_round_the_board(page: Any) -> None:
     assert page.locator('.cells [tabindex="0"]').count() == 1
 
 
-def test_a_reload_changes_nothing(page: Any) -> None:
-    to_move(page)
-    source = page.evaluate("nardy.sources()[0]")
-    page.evaluate(f"nardy.play({source}, [...nardy.targets({source}).keys()][0])")
-    state = page.evaluate("nardy.state")
-    page.reload()
-    page.wait_for_selector("[data-action=undo]")
-    assert page.evaluate("nardy.state") == state
-
-
-def test_broken_storage_is_left_behind(page: Any) -> None:
-    page.evaluate("localStorage.setItem('nardy.state', '{oh')")
-    page.reload()
-    page.wait_for_selector("[data-action=throwForStart]")
-
-
 def test_resigning(page: Any) -> None:
     to_move(page)
     page.click("[data-action=resign]")

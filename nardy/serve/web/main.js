@@ -10,6 +10,7 @@ import { newSeed } from "./dice.js";
 import {
   button, drawBar, drawHints, drawLog, drawPlayers, drawReview, errorText,
 } from "./panels.js";
+import { stands } from "./rules.js";
 import { Table, VERSION } from "./table.js";
 import { preferredLanguage, setLanguage, t } from "./text.js";
 import { reviewView, status, tableView, whatIsPlayed } from "./view.js";
@@ -20,7 +21,7 @@ const HINTS = 3;
 
 const $ = (id) => document.getElementById(id);
 const asked = new URLSearchParams(location.search);
-const settings = load("settings") ?? { language: preferredLanguage(), bar: true };
+const settings = { language: preferredLanguage(), bar: true, ...load("settings") };
 
 let table = null;
 let offer = null;
@@ -40,15 +41,20 @@ async function start() {
   offer = await openBot();
   const pace = asked.has("pause") ? Number(asked.get("pause")) : 350;
   const pause = () => new Promise((done) => setTimeout(done, pace));
-  table = new Table({ ...offer, changed, pause, state: loadState() });
+  table = new Table({ ...offer, changed, pause });
   window.nardy = table;
-  fillChoices();
   listen();
+  try {
+    table.state = loadState();
+    changed();
+  } catch {
+    table.state = null; // what was kept is no game
+  }
   if (!table.state) {
     const [{ name: variant }] = offer.games;
     table.newMatch({ variant, level: defaultLevel(), length: 3, doubling: true, seed: seed() });
   }
-  changed();
+  fillChoices();
   await table.go();
 }
 
@@ -70,10 +76,14 @@ function keep(name, value) {
   }
 }
 
+/** The match that was kept; null, or an error, where there is none that can go on. */
 function loadState() {
   const state = load("state");
   const game = offer.games.find(({ name }) => name === state?.variant);
   if (state?.version !== VERSION || !game) return null;
+  const boards = [state.game.board, ...state.game.hops.map((hop) => hop.after.cells)];
+  if (!boards.every((board) => stands(board, game))) return null;
+  if (!offer.levels.includes(state.level)) state.level = defaultLevel();
   // the same game may have been served with the cube before, and be without it now
   return state.match.doubling && !offer.bot.cube(game) ? null : state;
 }

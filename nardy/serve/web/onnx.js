@@ -8,7 +8,7 @@ import {
   actions, afterEquity, context, doubled, flip, mayDouble, normalised, settledValue,
 } from "./cube.js";
 import { mix } from "./dice.js";
-import { Turn, equity, onBoard, turnBoard, won } from "./rules.js";
+import { Turn, ending, equity, onBoard, turnBoard } from "./rules.js";
 
 let runtime = null;
 const sessions = new Map();
@@ -32,13 +32,13 @@ async function rank({ game, board, dice, score }, noise, met) {
   const turned = boards.map((after) => turnBoard(after, game.family));
   const theirs = await look(game, turned, flip(score));
   const plays = boards.map((after, n) => {
-    const points = won(after, game);
-    const chances = points
+    const points = ending(after, game);
+    const chances = points !== null
       ? game.outcomes.map((outcome) => Number(outcome === points))
       : possible([...theirs[n].chances].reverse(), after, game);
     const value = !game.learnt
       ? equity(chances, game)
-      : points
+      : points !== null
         ? normalised(settledValue(score, points, met), score, met)
         : afterEquity(theirs[n], score, met);
     return { board: after, equity: value, chances, seen: value + noise * error(after) };
@@ -48,7 +48,7 @@ async function rank({ game, board, dice, score }, noise, met) {
 
 /** The chances without gammons against who has borne a checker off; see nardy.play.possible. */
 function possible(chances, board, { outcomes, checkers, family }) {
-  const [mine, theirs] = [board, turnBoard(board, family)].map(onBoard);
+  const [mine, theirs] = onBoard(board, family);
   const left = outcomes.map(() => 0);
   outcomes.forEach((points, k) => {
     const loserOff = (points > 0 ? theirs : mine) < checkers;

@@ -9,8 +9,8 @@ const $ = (id) => document.getElementById(id);
 /** cells: the board that is shown, your view. */
 export function drawPlayers(table, { cells }) {
   const { match } = table.state;
-  const theirs = turnBoard(cells, table.rules.family);
-  const lines = { you: pips(cells), bot: pips(theirs) };
+  const { family } = table.rules;
+  const lines = { you: pips(cells, family), bot: pips(turnBoard(cells, family), family) };
   for (const who of ["you", "bot"]) {
     const away = match.length ? `${match.points[who]} / ${match.length}` : match.points[who];
     $(`${who}-line`).replaceChildren(
@@ -33,14 +33,17 @@ export function drawBar(table, wanted) {
   const win = sum((points) => points > 0);
   const gammon = sum((points) => points > 1);
   const lose = sum((points) => points < -1);
+  const draw = sum((points) => points === 0);
   bar.style.setProperty("--win", win);
   bar.style.setProperty("--gammon", gammon);
   bar.style.setProperty("--lose", lose);
+  bar.style.setProperty("--draw", draw);
   const percent = (x) => number(100 * x, 1);
   const text = t("evaluationText", {
     win: percent(win),
     gammon: percent(gammon),
     lose: percent(lose),
+    draw: table.rules.outcomes.includes(0) ? percent(draw) : null,
   });
   bar.setAttribute("aria-label", `${t("evaluation")}: ${text}`);
   bar.title = text;

@@ -1,13 +1,14 @@
-// The rules in the browser: boards, legal plays hop by hop, and who has won.
+// The rules in the browser: boards, legal plays hop by hop, and how a game ends.
 //
 //   const turn = new Turn(board, [3, 1], game);
 //   turn.hops(turn.start)           the single hops that a legal play may begin with
 //   turn.results()                  the boards that legal plays lead to
 //
 // A board is 26 numbers in the mover's view, as in nardy.rules.board: 1..24 are points counted from
-// his home, his checkers positive; 25 is his bar, 0 the opponent's. `game` is an entry of
-// games.json. Slow and plain on purpose: one position at a time. The tests hold it against the
-// Python rules; rule numbers (K4..K14, D2..D11) are those of the project.
+// his home, his checkers positive; 25 is his bar, 0 the opponent's. With the last roll for the second
+// player (D13) no checker is there: 25 is 1 where the mover began the game, or else 0 is -1. `game`
+// is an entry of games.json. Slow and plain on purpose: one position at a time. The tests hold it
+// against the Python rules; rule numbers (K4..K14, D2..D13) are those of the project.
 
 export const BAR = 25;
 export const OFF = 0;
@@ -25,23 +26,48 @@ export function turnBoard(board, family) {
   return board.map((_, cell) => -board[opposite(cell, family)] || 0);
 }
 
+/** The position before the first roll, in the view of who begins. */
+export function startBoard({ start, last_roll }) {
+  return last_roll === "off" ? [...start] : [...start.slice(0, BAR), 1];
+}
+
+/** The board without what says who began; the board itself where the family has bars. */
+export function checkersOnly(board, family) {
+  return family === "hitting" ? board : [0, ...board.slice(1, BAR), 0];
+}
+
+/** Whether a board can stand in a game, also at its end. */
+export function stands(board, game) {
+  if (board?.length !== 26 || !board.every(Number.isInteger)) return false;
+  const [theirs, mine] = [-board[0], board[BAR]];
+  if (theirs < 0 || mine < 0) return false;
+  const marks = game.last_roll === "off" ? 0 : 1;
+  if (game.family === "blocking" && mine + theirs !== marks) return false;
+  return onBoard(board, game.family).every((count) => count <= game.checkers);
+}
+
 /** Pips left for the mover. */
-export function pips(board) {
-  return board.reduce((sum, count, cell) => sum + Math.max(count, 0) * cell, 0);
+export function pips(board, family) {
+  const cells = checkersOnly(board, family);
+  return cells.reduce((sum, count, cell) => sum + Math.max(count, 0) * cell, 0);
 }
 
-/** Checkers of the mover still on the board or the bar. */
-export function onBoard(board) {
-  return board.reduce((sum, count) => sum + Math.max(count, 0), 0);
+/** Checkers still on the board or the bar, of the mover and of the opponent. */
+export function onBoard(board, family) {
+  const cells = checkersOnly(board, family);
+  return [1, -1].map((side) => cells.reduce((sum, count) => sum + Math.max(side * count, 0), 0));
 }
 
-/** 1, 2 or 3 where the player who has just moved has won, 0 while the game goes on (K14, D11). */
-export function won(board, game) {
-  if (onBoard(board) > 0) return 0;
-  const left = -board.reduce((sum, count) => sum + Math.min(count, 0), 0);
-  if (left < game.checkers) return 1;
-  const behind = board.slice(0, 7).some((count) => count < 0);
-  return game.family === "hitting" && behind ? 3 : 2;
+/** Points of the player who has just moved, negative where he lost and 0 for a draw; null while the
+ * game goes on (K14, D11, D13). */
+export function ending(board, game) {
+  const [own, other] = onBoard(board, game.family);
+  const lastRoll = game.last_roll !== "off";
+  const finished = own === 0 && !(lastRoll && board[BAR] > 0); // else the second has a turn left
+  if (!finished && !(lastRoll && other === 0)) return null;
+  const cost = (left) => (left === game.checkers ? 2 : Math.sign(left));
+  const behind = other === game.checkers && board.slice(0, 7).some((count) => count < 0);
+  return cost(other) - cost(own) + (game.family === "hitting" && behind ? 1 : 0);
 }
 
 /** Mean points of outcome chances. */
@@ -172,7 +198,7 @@ const hits = (hops) => hops.slice(0, -1).filter((hop) => hop.hit).length;
 /** The cells that a die can be played from (K5, K9..K11, D2, D10). */
 function sources(cells, die, family) {
   const open = family === "hitting" ? -1 : 0;
-  if (cells[BAR] > 0) return cells[BAR - die] >= open ? [BAR] : [];
+  if (family === "hitting" && cells[BAR] > 0) return cells[BAR - die] >= open ? [BAR] : [];
   const found = [];
   for (let point = 24; point > die; point--) {
     if (cells[point] > 0 && cells[point - die] >= open) found.push(point);
@@ -228,9 +254,10 @@ function forbiddenBelow(rule, front) {
 /** Whether a second checker may leave the head, where that lets more dice be played (D5). */
 function headException(board, dice, game) {
   if (game.family !== "blocking" || game.head_exception_players === "none") return false;
-  const own = board.every((count, cell) => Math.max(count, 0) === Math.max(game.start[cell], 0));
+  const cells = checkersOnly(board, game.family);
+  const own = cells.every((count, cell) => Math.max(count, 0) === Math.max(game.start[cell], 0));
   if (!own) return false;
-  const starter = board.every((count, cell) => count === game.start[cell]);
+  const starter = cells.every((count, cell) => count === game.start[cell]);
   if (game.head_exception_players !== "both") {
     if (starter !== (game.head_exception_players === "first")) return false;
   }

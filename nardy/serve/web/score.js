@@ -34,10 +34,10 @@ export function taken(match, doubler) {
   return { ...match, cube: 2 * match.cube, owner: other(doubler) };
 }
 
-/** The match after `who` has won `multiple` times the stake (K14). */
+/** The match after `who` has won `multiple` times the stake (K14); null for a draw (D13). */
 export function settled(match, who, multiple) {
   const points = { ...match.points };
-  points[who] += multiple * match.cube;
+  if (who) points[who] += multiple * match.cube;
   return { ...match, points, games: match.games + 1 };
 }
 

@@ -8,7 +8,7 @@
 // doubled (the bot offers it), over.
 
 import { roll, rollText } from "./dice.js";
-import { Turn, equity, moveText, turnBoard, won } from "./rules.js";
+import { Turn, ending, equity, moveText, startBoard, turnBoard } from "./rules.js";
 import {
   mayDouble, matchWinner, newMatch, nextGame, other, scoreFor, settled, taken,
 } from "./score.js";
@@ -69,7 +69,7 @@ export class Table {
     this.state.game = {
       phase: "opening",
       mover: "you",
-      board: [...this.rules.start],
+      board: startBoard(this.rules),
       dice: null,
       opening: null,
       hops: [],
@@ -186,10 +186,11 @@ export class Table {
     const match = { ...this.state.match };
     const undoubled = game.couldDouble;
     game.log.push({ kind: "move", who: mover, board, dice, result, move, match, undoubled });
-    const multiple = won(result, this.rules);
-    if (multiple) {
+    const points = ending(result, this.rules);
+    if (points !== null) {
       game.board = result;
-      return this.#end(mover, multiple, null);
+      const winner = points > 0 ? mover : points < 0 ? other(mover) : null;
+      return this.#end(winner, Math.abs(points), null);
     }
     game.board = turnBoard(result, this.rules.family);
     game.mover = other(mover);
@@ -197,6 +198,7 @@ export class Table {
     game.phase = game.mover === "you" ? "roll" : "bot";
   }
 
+  /** winner: null for a draw (D13). */
   #end(winner, multiple, how) {
     const { state, game } = this;
     const before = state.match;

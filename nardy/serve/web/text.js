@@ -62,8 +62,9 @@ const EN = {
   cubeYou: "yours",
   cubeBot: "the bot's",
   evaluation: "Evaluation",
-  evaluationText: ({ win, gammon, lose }) =>
-    `You win ${win} % (gammon ${gammon} %), the bot wins a gammon ${lose} %`,
+  evaluationText: ({ win, gammon, lose, draw }) =>
+    `You win ${win} % (gammon ${gammon} %), the bot wins a gammon ${lose} %` +
+    (draw === null ? "" : `, a draw ${draw} %`),
   showEvaluation: "Show the evaluation",
   hints: "Best plays",
   moves: "Moves",
@@ -97,6 +98,7 @@ const EN = {
   resignWhat: "What do you give the bot?",
   youWin: ({ kind, n }) => `You win: ${kind}, ${enPoints(n)}.`,
   botWins: ({ kind, n }) => `The bot wins: ${kind}, ${enPoints(n)}.`,
+  drawn: "A draw: both have borne off all their checkers.",
   passedDouble: "double passed",
   youWinMatch: "You win the match.",
   botWinsMatch: "The bot wins the match.",
@@ -178,8 +180,9 @@ const RU = {
   cubeYou: "ваш",
   cubeBot: "у бота",
   evaluation: "Оценка",
-  evaluationText: ({ win, gammon, lose }) =>
-    `Вы выигрываете ${win} % (марс ${gammon} %), бот выигрывает марс ${lose} %`,
+  evaluationText: ({ win, gammon, lose, draw }) =>
+    `Вы выигрываете ${win} % (марс ${gammon} %), бот выигрывает марс ${lose} %` +
+    (draw === null ? "" : `, ничья ${draw} %`),
   showEvaluation: "Показывать оценку",
   hints: "Лучшие ходы",
   moves: "Ходы",
@@ -213,6 +216,7 @@ const RU = {
   resignWhat: "Что вы отдаёте боту?",
   youWin: ({ kind, n }) => `Вы выиграли: ${kind}, ${ruPoints(n)}.`,
   botWins: ({ kind, n }) => `Бот выиграл: ${kind}, ${ruPoints(n)}.`,
+  drawn: "Ничья: оба выбросили все шашки.",
   passedDouble: "отказ от даве",
   youWinMatch: "Вы выиграли матч.",
   botWinsMatch: "Бот выиграл матч.",

@@ -1,7 +1,7 @@
 // What the board shows and what the status line says, from a table and the chosen point.
 
 import { rollText } from "./dice.js";
-import { onBoard, turnBoard } from "./rules.js";
+import { checkersOnly, onBoard, turnBoard } from "./rules.js";
 import { t } from "./text.js";
 
 /** The table as makeBoard wants it. */
@@ -34,11 +34,8 @@ export function reviewView(rules, { board: before, dice = [], who, mover = who, 
 }
 
 function placed({ checkers, family }, cells) {
-  const off = {
-    you: checkers - onBoard(cells),
-    bot: checkers - onBoard(turnBoard(cells, family)),
-  };
-  return { cells, off };
+  const [you, bot] = onBoard(cells, family).map((count) => checkers - count);
+  return { cells: checkersOnly(cells, family), off: { you, bot } };
 }
 
 function diceView(table) {
@@ -108,6 +105,7 @@ function whatNow(table, selected) {
 
 function overText(table) {
   const { winner, multiple, how, points } = table.game.result;
+  if (winner === null) return t("drawn");
   const kind = how === "passed" ? t("passedDouble") : t(`kind${multiple}`);
   const game = t(winner === "you" ? "youWin" : "botWins", { kind, n: points });
   const match = table.matchWinner;
