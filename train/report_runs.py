@@ -8,7 +8,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from train.benchmark_files import benchmark_files, kind_of, read_decisions, read_values
+from nardy.net.net import Net
+from nardy.rules.variants import variant
+from train.benchmark_files import (
+    benchmark_files,
+    kind_of,
+    read_decisions,
+    read_values,
+    variant_of,
+)
 from train.benchmark_players import subject
 from train.benchmark_scores import score_decisions, score_values
 from train.checkpoint import resolve
@@ -57,13 +65,17 @@ def read_run(folder: Path, name: str, data: Path) -> Run:
 
 
 def judge(folder: Path, meta: dict[str, Any], data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Scores of a net by the first file of moves and the first of values; empty without them."""
-    if meta["variant"] != "short" or not data.is_dir():
+    """Scores of a net by its game's first file of moves and first of values; empty without them."""
+    game = variant(meta["variant"])
+    if not data.is_dir() or Net.load(resolve(folder)).variant != game:
         return {}, {}
-    player = subject(str(folder), 0)
+    files = [path for path in benchmark_files(data, None) if variant_of(path) == game.name]
+    if not files:
+        return {}, {}
+    player = subject(str(folder), 0, game=game)
     moves: dict[str, Any] = {}
     values: dict[str, Any] = {}
-    for path in benchmark_files(data, None):
+    for path in files:
         if kind_of(path) == "decisions" and not moves:
             decisions = read_decisions(path)
             moves = score_decisions(decisions, player.play(decisions))

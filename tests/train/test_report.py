@@ -7,12 +7,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from random_nets import make_net
 
+from nardy.rules.variants import variant
 from train.benchmark_files import FOLDER
 from train.config import Config, parse
+from train.export import export
 from train.loop import run
 from train.report import ReportConfig, folders, main, strength
-from train.report_runs import INDEX, Run, command, read_run
+from train.report_runs import INDEX, Run, command, judge, read_run
 
 TOY = [
     "games=6",
@@ -42,6 +45,15 @@ def test_one_page_with_its_plots_inside(folder: Path, tmp_path: Path) -> None:
     assert text.count("<img") >= 11 and "gnubg2" in text
     assert not re.search(r'(src|href)="(?!data:)', text)  # nothing is fetched
     assert "net.hidden=8" in text and "toy" in text
+
+
+def test_a_net_is_judged_by_the_files_of_its_game(tmp_path: Path) -> None:
+    judges = {"short": {"gnubg2", "sage3"}, "long": {"rollout"}, "hyper": set()}
+    for name, expected in judges.items():
+        export(make_net(8, game=variant(name), pairs=0), {}, tmp_path / name)
+        moves, values = judge(tmp_path / name, {"variant": name}, FOLDER)
+        assert set(moves) == expected
+        assert bool(values) == (name == "short")
 
 
 def test_ratings_are_drawn(
