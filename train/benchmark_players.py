@@ -7,6 +7,7 @@ rows = judged.play(decisions)
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,8 @@ from nardy.play.cubeful import cube_values_at
 from nardy.play.search import Search
 from nardy.rules.board import Boards, flip, points_won
 from nardy.rules.variants import Variant, variant
-from train.benchmark_files import Cubes, Decisions, Floats
-from train.benchmark_scores import Rows, equities
+from train.benchmark_files import FOLDER, Cubes, Decisions, Floats, read_decisions
+from train.benchmark_scores import Rows, equities, score_decisions
 from train.checkpoint import resolve
 from train.peers.gnubg_nn import GnubgPlayer, sides
 from train.players import Player, player
@@ -81,6 +82,19 @@ def subject(name: str, ply: int = 0, tables: bool = False, game: Variant = SHORT
     if name == "random":
         return Subject(name, lambda decisions: None)
     return Subject(name, _play(player(name, game)))
+
+
+def decision_scores(net: str, game: Variant, tables: bool = False) -> dict[str, Any]:
+    """What the plays of the net at a path lose by the decisions of its game, by judge, as
+    score_decisions; empty for a game, or other rules, that there is no file of.
+
+    tables: as in `subject`.
+    """
+    file = FOLDER / f"decisions_{game.name}.npz"
+    if not file.is_file() or game != variant(game.name):
+        return {}
+    decisions = read_decisions(file)
+    return score_decisions(decisions, subject(net, 0, tables, game).play(decisions))
 
 
 def engine(name: str) -> Player:

@@ -30,11 +30,9 @@ import numpy as np
 
 from nardy.net.net import Net
 from nardy.net.weights import write_whole
-from nardy.rules.variants import Variant, variant
+from nardy.rules.variants import Variant
 from train.arena import check_writable, cores, progress_bar
-from train.benchmark_files import FOLDER, read_decisions
-from train.benchmark_players import subject
-from train.benchmark_scores import score_decisions
+from train.benchmark_players import decision_scores
 from train.checkpoint import resolve
 from train.command_line import answer
 from train.config import about, help_text, parse_keys
@@ -145,11 +143,7 @@ def measure(
 
 def errors(path: Path, game: Variant, tables: bool) -> dict[str, Row]:
     """Millipoints lost a decision of the benchmark, by judge; empty for a game that it has not."""
-    file = FOLDER / f"decisions_{game.name}.npz"
-    if not file.is_file() or game != variant(game.name):
-        return {}
-    decisions = read_decisions(file)
-    scores = score_decisions(decisions, subject(str(path), 0, tables, game).play(decisions))
+    scores = decision_scores(str(path), game, tables)
     return {name: {part: s[part] for part in ("loss", "ci95")} for name, s in scores.items()}
 
 

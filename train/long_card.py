@@ -21,9 +21,7 @@ import numpy as np
 from nardy.net.net import Net
 from nardy.rules.variants import OPTIONS, Variant, variant
 from train.arena import check_writable, cores, progress_bar
-from train.benchmark_files import FOLDER, read_decisions
-from train.benchmark_players import subject
-from train.benchmark_scores import score_decisions
+from train.benchmark_players import decision_scores
 from train.checkpoint import resolve
 from train.command_line import answer
 from train.config import about, help_text, parse_keys
@@ -148,13 +146,9 @@ def searched(path: str, ply: int, game: Variant, config: CardConfig, judge: Luck
 
 def benchmark(path: str, game: Variant, tables: bool) -> Iterator[Row]:
     """What its plays lose by the benchmark of its game, where there is one."""
-    file = FOLDER / f"decisions_{game.name}.npz"
-    if file.is_file():
-        decisions = read_decisions(file)
-        scores = score_decisions(decisions, subject(path, 0, tables, game).play(decisions))
-        for name, score in scores.items():
-            text = f"{score['loss']:.2f} ± {score['ci95']:.2f} millipoints a decision"
-            yield f"`train.benchmark net={path}`, {file.name} by {name}", text
+    for name, score in decision_scores(path, game, tables).items():
+        text = f"{score['loss']:.2f} ± {score['ci95']:.2f} millipoints a decision"
+        yield f"`train.benchmark net={path}`, decisions_{game.name}.npz by {name}", text
 
 
 def _match(

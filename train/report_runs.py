@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from nardy.net.net import Net
 from nardy.rules.variants import variant
 from train.benchmark_files import (
     benchmark_files,
@@ -17,7 +16,7 @@ from train.benchmark_files import (
     read_values,
     variant_of,
 )
-from train.benchmark_players import subject
+from train.benchmark_players import game_of, subject
 from train.benchmark_scores import score_decisions, score_values
 from train.checkpoint import resolve
 from train.config import AlgoConfig, Config, flatten
@@ -67,10 +66,11 @@ def read_run(folder: Path, name: str, data: Path) -> Run:
 def judge(folder: Path, meta: dict[str, Any], data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Scores of a net by its game's first file of moves and first of values; empty without them."""
     game = variant(meta["variant"])
-    if not data.is_dir() or Net.load(resolve(folder)).variant != game:
+    if not data.is_dir():
         return {}, {}
     files = [path for path in benchmark_files(data, None) if variant_of(path) == game.name]
-    if not files:
+    # subject refuses long nardy by other rules than the file's
+    if not files or (game.family == "blocking" and game_of(str(folder)) != game):
         return {}, {}
     player = subject(str(folder), 0, game=game)
     moves: dict[str, Any] = {}

@@ -249,7 +249,8 @@ def test_the_card(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     said = capsys.readouterr().out
     assert said.strip() == to.read_text().strip()
     opponents = "b=random", "b=pips", "b=heuristic"
-    for what in ("turns a game", "luck taken out", *opponents, "a_ply=1", "a_ply=2"):
+    judged = "decisions_long.npz by rollout"
+    for what in ("turns a game", "luck taken out", *opponents, "a_ply=1", "a_ply=2", judged):
         assert what in said
     itself = next(line for line in said.splitlines() if f"b={folder} variant=long pairs=2`" in line)
     assert "+0.0000 ± 0.0000" in itself
@@ -263,6 +264,7 @@ def test_a_row_of_the_card_can_be_played_again(
     asked = [f"net={tmp_path}", f"pairs={6 * long_card.EASY}", "seed=3", "tables=true"]
     assert long_card.main([*asked, "threads=1"]) == 0
     lines = capsys.readouterr().out.splitlines()
+    assert not any("train.benchmark" in line for line in lines)  # which knows no such rules
     row = next(line for line in lines if "b=random" in line)
     command = re.search(r"`train.arena (.*)`", row)[1]  # type: ignore[index]
     wanted = "variant=long variant.prime_rule=forbid variant.start={5:2,8:2} pairs=6 tables=true"

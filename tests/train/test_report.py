@@ -48,12 +48,21 @@ def test_one_page_with_its_plots_inside(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_net_is_judged_by_the_files_of_its_game(tmp_path: Path) -> None:
-    judges = {"short": {"gnubg2", "sage3"}, "long": {"rollout"}, "hyper": set()}
-    for name, expected in judges.items():
-        export(make_net(8, game=variant(name), pairs=0), {}, tmp_path / name)
-        moves, values = judge(tmp_path / name, {"variant": name}, FOLDER)
+    short = {"gnubg2", "sage3"}
+    for number, (game, expected) in enumerate(
+        (
+            (variant("short"), short),
+            (variant("short", opening="reroll"), short),
+            (variant("long"), {"rollout"}),
+            (variant("long", prime_rule="forbid"), set()),
+            (variant("hyper"), set()),
+        )
+    ):
+        net = tmp_path / str(number)
+        export(make_net(8, game=game, pairs=0), {}, net)
+        moves, values = judge(net, {"variant": game.name}, FOLDER)
         assert set(moves) == expected
-        assert bool(values) == (name == "short")
+        assert bool(values) == (game.name == "short")
 
 
 def test_ratings_are_drawn(
