@@ -1,14 +1,12 @@
 """A small random net, a door's bot with it, and the page in a real browser."""
 
 import shutil
-import socket
-import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from random_nets import make_net
+from served import served
 
 from nardy.net.net import Net
 from nardy.rules.variants import variant
@@ -40,23 +38,12 @@ def page_nets() -> list[Net]:
 def site(page_nets: list[Net]) -> Iterator[str]:
     """The address of a page with the games of these nets."""
     pytest.importorskip("fastapi", reason="the page needs fastapi")
-    uvicorn = pytest.importorskip("uvicorn", reason="the page needs uvicorn")
+    pytest.importorskip("uvicorn", reason="the page needs uvicorn")
     from nardy.serve.http import make_app
 
     app = make_app(page_nets[0], others=[(net, None) for net in page_nets[1:]])
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = uvicorn.Server(
-        uvicorn.Config(app, port=port, log_level="error", ws="none", lifespan="off")
-    )
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{port}/"
-    server.should_exit = True
-    thread.join()
+    with served(app) as port:
+        yield f"http://127.0.0.1:{port}/"
 
 
 @pytest.fixture(scope="module")

@@ -8,15 +8,13 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from served import served
 
 from nardy.net.net import Net
 from nardy.play.cube_head import CubeHead
@@ -45,23 +43,11 @@ def shell_lines(start: str) -> list[str]:
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     pytest.importorskip("fastapi", reason="the HTTP door needs fastapi")
-    uvicorn = pytest.importorskip("uvicorn", reason="the HTTP door needs uvicorn")
+    pytest.importorskip("uvicorn", reason="the HTTP door needs uvicorn")
     from nardy.serve.http import make_app
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        number = int(free.getsockname()[1])
-    app = make_app(Net.load(NET), head=CubeHead.load(NET))
-    server = uvicorn.Server(
-        uvicorn.Config(app, port=number, log_level="error", ws="none", lifespan="off")
-    )
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    yield number
-    server.should_exit = True
-    thread.join()
+    with served(make_app(Net.load(NET), head=CubeHead.load(NET))) as number:
+        yield number
 
 
 def run(command: list[str], port: int = 0) -> str:

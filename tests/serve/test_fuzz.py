@@ -7,8 +7,6 @@ forbids; tests/serve/fuzz.py makes questions from good ones.
 import asyncio
 import json
 import socket
-import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -16,11 +14,12 @@ from typing import Any
 import fuzz
 import pytest
 from hypothesis import HealthCheck, given, settings
+from served import served
 
 from nardy.net.net import Net
 
 pytest.importorskip("fastapi", reason="the HTTP door needs fastapi")
-uvicorn = pytest.importorskip("uvicorn", reason="the HTTP door needs uvicorn")
+pytest.importorskip("uvicorn", reason="the HTTP door needs uvicorn")
 
 from nardy.serve.http import make_app  # noqa: E402
 
@@ -159,12 +158,5 @@ def test_what_is_hardly_http(port: int, sent: bytes) -> None:
 @pytest.fixture(scope="module")
 def port(net: Net) -> Iterator[int]:
     """The port of a running server."""
-    config = uvicorn.Config(make_app(net), port=0, log_level="critical", ws="none", lifespan="off")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = True
-    thread.join()
+    with served(make_app(net)) as number:
+        yield number
